@@ -31,7 +31,7 @@ liveEffect("the built service answers, and serves the browser programs", () =>
       env
     )
     yield* cli.succeeded
-    const { keys } = JSON.parse(cli.output())
+    const { keys } = JSON.parse(cli.stdout())
 
     const service = yield* spawnService(env, "dist/main.js")
     yield* untilReady(service)
@@ -110,7 +110,7 @@ liveEffect("the built service answers, and serves the browser programs", () =>
       Effect.sync(() => mail.taken.some(({ to }) => to.includes(person.email)))
     ).pipe(
       Effect.repeat({ schedule: Schedule.spaced("50 millis"), until: (came) => came }),
-      Effect.timeout("30 seconds")
+      Effect.timeout("90 seconds")
     )
     // The build creates the programs; the service writes its own address into them.
     const made = yield* Effect.promise(() => Bun.file("dist/browser/checkout.component.main.js").text())

@@ -19,7 +19,7 @@ const createMerchant = (dataDir: string) =>
       { DATA_DIR: dataDir }
     )
     yield* cli.succeeded
-    return JSON.parse(cli.output()).keys
+    return JSON.parse(cli.stdout()).keys
   })
 
 describe(`Several instances`, () => {
@@ -159,7 +159,12 @@ describe("The service as a process", () => {
           }
         }
         const writers = Promise.allSettled([write(), write(), write(), write()])
+        const least = acknowledged.size + 11
         yield* Effect.sleep(`${300 + round * 217} millis`)
+        // On a slow machine later.
+        yield* Effect.sleep("20 millis").pipe(
+          Effect.repeat({ until: () => acknowledged.size >= least, times: 3_000 })
+        )
         yield* service.kill("SIGKILL")
         yield* service.exited
         yield* Effect.promise(() => writers)

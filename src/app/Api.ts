@@ -10,7 +10,7 @@ import { PaymentLinksApi, PublicLinksApi } from "../payments/links/Api.ts"
 import { PublicReceiptsApi, ReceiptsApi } from "../payments/receipts/Api.ts"
 import { RefundsApi } from "../payments/refunds/Api.ts"
 import { Envelope } from "../platform/http/Envelope.ts"
-import { Answers } from "../platform/http/RequestRules.ts"
+import { ResponseEnvelope } from "../platform/http/RequestRules.ts"
 import { WebhookEndpointApi } from "../webhooks/Api.ts"
 import { X402Api, X402PaymentApi } from "../x402/Api.ts"
 import { AgentApi, AgentTestRailApi } from "../x402/agents/Api.ts"
@@ -40,7 +40,7 @@ export class Api extends HttpApi.make("quittance")
     X402PaymentApi
   )
   .prefix("/api/v1")
-  .middleware(Answers)
+  .middleware(ResponseEnvelope)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.AdditionalSchemas, [Envelope])

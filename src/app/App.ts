@@ -74,10 +74,10 @@ import { Releases } from "../x402/agents/Releases.ts"
 import { Facilitator } from "../x402/Facilitator.ts"
 import * as Retention from "./Retention.ts"
 import * as Routes from "./Routes.ts"
-import { layerFittingSecrets } from "./secrets/layerFittingSecrets.ts"
+import { layerCheckedSecrets } from "./secrets/layerCheckedSecrets.ts"
 import * as Telemetry from "./telemetry/Telemetry.ts"
 
-const database = Layer.provideMerge(layerFittingSecrets, Networks.layerConfig).pipe(
+const database = Layer.provideMerge(layerCheckedSecrets, Networks.layerConfig).pipe(
   Layer.provideMerge(Layer.merge(AuditLog.layer, SecretBox.layer)),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)

@@ -16,9 +16,9 @@ import * as IntentsHttp from "../payments/intents/Http.ts"
 import * as LinksHttp from "../payments/links/Http.ts"
 import * as ReceiptsHttp from "../payments/receipts/Http.ts"
 import * as RefundsHttp from "../payments/refunds/Http.ts"
-import { layerAnswers } from "../platform/http/Answers.ts"
 import { narrowed } from "../platform/http/narrowed.ts"
 import { layerBodyRules } from "../platform/http/RequestRules/layerBodyRules.ts"
+import { layerResponseEnvelope } from "../platform/http/ResponseEnvelope.ts"
 import { endpointsOf } from "../platform/http/Routing/pathTable.ts"
 import * as Routing from "../platform/http/Routing.ts"
 import * as Server from "../platform/http/Server.ts"
@@ -48,7 +48,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     AgentsHttp.layer,
     X402Http.layer
   ]),
-  Layer.provide([layerApiKeyAuth, layerTestRail, layerBodyRules, layerAnswers])
+  Layer.provide([layerApiKeyAuth, layerTestRail, layerBodyRules, layerResponseEnvelope])
 )
 
 const served = Layer.mergeAll(

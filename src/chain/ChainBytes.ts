@@ -10,8 +10,8 @@ const checksummed = new BoundedMap<string, Address>(10_000)
 /** 20 bytes in the EIP-55 spelling. */
 export const addressOf = (value: Uint8Array): Address => {
   const hex = value.toHex()
-  const known = checksummed.get(hex)
-  if (known !== undefined) return known
+  const cached = checksummed.get(hex)
+  if (cached !== undefined) return cached
   const address = Address.make(getAddress(`0x${hex}`))
   checksummed.set(hex, address)
   return address

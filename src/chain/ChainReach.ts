@@ -35,8 +35,8 @@ export class ChainReach extends Context.Service<
         >()
         const now = () => clock.currentTimeMillisUnsafe()
         const fresh = (env: Env) => {
-          const known = heights.get(env)
-          return known === undefined || Math.abs(now() - known.at) > staleMillis ? undefined : known
+          const height = heights.get(env)
+          return height === undefined || Math.abs(now() - height.at) > staleMillis ? undefined : height
         }
         return {
           reading: (env) => {
@@ -45,13 +45,13 @@ export class ChainReach extends Context.Service<
               void heights.set(env, { openedBlock, headAt: Number(headTime) * 1_000, at })
           },
           openedBlock: (env) => {
-            const known = fresh(env)
-            return known === undefined ? {} : { openedBlock: known.openedBlock }
+            const height = fresh(env)
+            return height === undefined ? {} : { openedBlock: height.openedBlock }
           },
           haltedSince: (env) => {
-            const known = fresh(env)
-            return known !== undefined && now() - known.headAt > haltMillis
-              ? new Date(known.headAt)
+            const height = fresh(env)
+            return height !== undefined && now() - height.headAt > haltMillis
+              ? new Date(height.headAt)
               : undefined
           }
         }

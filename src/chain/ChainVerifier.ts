@@ -114,10 +114,10 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
         figures.toSorted((one, other) => (one < other ? 1 : -1))
       // With three or more nodes, a single one that runs ahead is ignored: its nonce would never be the next to be
       // mined.
-      const nonce = falling(answers.map((one) => one.nonce))[pool.nodes(env).length > 2 ? 1 : 0] ?? 0n
-      const [pending = 0n] = falling(answers.map((one) => one.pending))
+      const nonce = falling(answers.map((answer) => answer.nonce))[pool.nodes(env).length > 2 ? 1 : 0] ?? 0n
+      const [pending = 0n] = falling(answers.map((answer) => answer.pending))
       // A height that only one node claims is ignored.
-      const head = falling(answers.map((one) => one.head))[Math.floor(answers.length / 2)] ?? 0n
+      const head = falling(answers.map((answer) => answer.head))[Math.floor(answers.length / 2)] ?? 0n
       // A contract wallet, or an account that has delegated to one (EIP-7702).
       const hasCode = answers.some(({ code }) => code !== "0x")
       return hasCode ? { head, nonce: null, pending: null } : { head, nonce, pending }

@@ -3,7 +3,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { Context, Data, Effect, Layer, Option } from "effect"
 import type { Address } from "../domain/Chain.ts"
-import { counted } from "../domain/counted.ts"
+import { pluralised } from "../domain/pluralised.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { periodic } from "../platform/workers/supervised.ts"
@@ -104,7 +104,7 @@ const watch = Effect.fnUntraced(function* (path: string) {
     else {
       version = read.success
       yield* Effect.logInfo(
-        `The deny list of ${version.date.toISOString()} is in force: ${counted(version.addresses.size, "address", "addresses")}`
+        `The deny list of ${version.date.toISOString()} is in force: ${pluralised(version.addresses.size, "address", "addresses")}`
       )
       yield* alerts.resolve("deny_list_refused", alertSubject)
     }

@@ -21,9 +21,9 @@ export interface NetworkWatchOptions {
   /** The longest that a production start waits for silent nodes. Default 2 s. */
   readonly startTimeout?: Duration.Input
   /** The pause between checks while a network is not confirmed. Default 2 s. */
-  readonly again?: Duration.Input
+  readonly retryInterval?: Duration.Input
   /** The pause between checks for nodes that have reconnected. Default 1 s. */
-  readonly every?: Duration.Input
+  readonly checkInterval?: Duration.Input
 }
 
 const wrongStatuses: ReadonlyArray<NodeStatus> = ["wrong_chain", "no_token", "wrong_domain", "no_tags"]
@@ -60,7 +60,7 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
   const { executes } = yield* Networks
   const chain = yield* ChainVerifier
   const pool = yield* RpcPool
-  const again = Duration.toMillis(options.again ?? "2 seconds")
+  const retryMillis = Duration.toMillis(options.retryInterval ?? "2 seconds")
   const reconnections = (env: Env) => pool.nodes(env).reduce((sum, node) => sum + node.reconnections(), 0)
 
   const watchOf = Effect.fnUntraced(function* (env: Env) {
@@ -105,14 +105,14 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
     const checkIfDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
       // Nodes that became right are checked until their recovery is reported.
       (state !== "right" || (!wasWrong && checkedAt - rightSince < recoveredMillis)) &&
-      now - checkedAt >= again
+      now - checkedAt >= retryMillis
         ? check
         : checkIfReconnected
     )
-    const every = Effect.sleep(options.every ?? "1 second")
+    const untilNextCheck = Effect.sleep(options.checkInterval ?? "1 second")
     yield* periodic(
       `Checking the nodes of ${networks[env].name}`,
-      every,
+      untilNextCheck,
       Effect.suspend(() => (state === "unknown" ? check : checkIfDue))
     )
     return {
@@ -141,8 +141,8 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       const watch = watches[expectation.env]
       // A report that arrives during the first check waits for its result.
       yield* watch.first
-      const known = refuted(watch.state())
-      if (known !== undefined) return known
+      const refutation = refuted(watch.state())
+      if (refutation !== undefined) return refutation
       const verification = yield* chain.verify(expectation)
       // After a reconnection, the network must be confirmed again before any verdict.
       if (verification._tag !== "Pending") yield* watch.checkIfReconnected

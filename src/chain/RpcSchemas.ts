@@ -107,7 +107,7 @@ export const RangeLog = Schema.Struct({ ...ReceiptLog.fields, blockNumber: Quant
  * The frame of every response; each method's schema decodes `result`. Providers fill it freely: an error without an
  * id, with a quoted code, or as a string; `"error": null` beside a result.
  */
-export const RpcAnswer = Schema.fromJsonString(
+export const RpcResponse = Schema.fromJsonString(
   Schema.Struct({
     id: Schema.optionalKey(Schema.Unknown),
     result: Schema.optionalKey(Schema.Unknown),

@@ -19,7 +19,7 @@ export const SignatureRecovery = Context.Reference<Recover>("quittance/chain/Sig
 /** The number of signatures whose signer is cached: a checkout sends its buyer's token with each request. */
 const maxSigners = 5_000
 /** The thread starts if this many recoveries wait for a turn. */
-const many = 16
+const threadThreshold = 16
 /** A thread without work for this long is ended, because it holds about 30 MB. */
 const idle = "30 seconds"
 
@@ -35,48 +35,48 @@ export const make = (program?: string) =>
     /** After a thread failed, no thread starts before this time. */
     let notBefore = 0
 
-    const endWhenIdle = (one: RecoveryThread): Effect.Effect<void> =>
+    const endWhenIdle = (idleThread: RecoveryThread): Effect.Effect<void> =>
       Effect.suspend(() => {
-        const before = one.taken
+        const before = idleThread.taken
         return Effect.andThen(
           Effect.sleep(idle),
           Effect.suspend(() => {
-            if (thread !== one) return Effect.void
-            if (one.taken !== before) return endWhenIdle(one)
-            one.end()
+            if (thread !== idleThread) return Effect.void
+            if (idleThread.taken !== before) return endWhenIdle(idleThread)
+            idleThread.end()
             return Effect.void
           })
         )
       })
     const start = () => {
       if (thread !== undefined || clock.currentTimeMillisUnsafe() < notBefore) return
-      const one = new RecoveryThread(
+      const newThread = new RecoveryThread(
         {
           ready: () => {
-            ready = one
-            Effect.runForkWith(context)(Effect.forkIn(endWhenIdle(one), scope))
+            ready = newThread
+            Effect.runForkWith(context)(Effect.forkIn(endWhenIdle(newThread), scope))
           },
           ended: () => {
-            if (ready !== one) notBefore = clock.currentTimeMillisUnsafe() + 60_000
+            if (ready !== newThread) notBefore = clock.currentTimeMillisUnsafe() + 60_000
             thread = undefined
             ready = undefined
           }
         },
         program
       )
-      thread = one
+      thread = newThread
     }
     yield* Effect.addFinalizer(() => Effect.sync(() => thread?.end()))
 
     const here: Recover = (hash, signature) => {
-      if (turns.waiting >= many) start()
+      if (turns.waiting >= threadThreshold) start()
       return Effect.andThen(turns.take, recoverAddress(hash, signature))
     }
     const recover = (hash: Hex, signature: Hex, recoverable: Recoverable) => {
-      const one = ready
-      if (one === undefined) return here(hash, signature)
+      const readyThread = ready
+      if (readyThread === undefined) return here(hash, signature)
       return Effect.callback<Address | undefined>((resume) =>
-        one.recover(recoverable, (answer) => {
+        readyThread.recover(recoverable, (answer) => {
           if (answer === undefined) return resume(here(hash, signature))
           resume(Effect.sync(() => (answer.key === undefined ? undefined : addressOfKey(answer.key))))
         })

@@ -32,7 +32,7 @@ import { PaymentIntents } from "../payments/intents/PaymentIntents.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
-import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../platform/http/jsonResponse.ts"
 import { clientAddressOf } from "../platform/http/RequestContext.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import type { Limit } from "../platform/limits/RequestLimits.ts"
@@ -143,9 +143,9 @@ const testRail = HttpApiBuilder.group(
         const { merchant, env } = yield* CurrentPrincipal
         const tenant = { merchantId: merchant.id, env }
         if (Option.isNone(yield* payments.find(tenant, query.paymentId))) return yield* new PaymentNotFound()
-        const found = yield* webhooks.findOfPayment(tenant, query.paymentId)
+        const ofPayment = yield* webhooks.findOfPayment(tenant, query.paymentId)
         return {
-          delivery: Option.match(found, {
+          delivery: Option.match(ofPayment, {
             onNone: () => null,
             onSome: ({ delivery, body }) => ({
               ...deliveryView(delivery),
@@ -160,12 +160,12 @@ const testRail = HttpApiBuilder.group(
         // A contract wallet's token makes the service query the chain, so the limit is checked first.
         const wait = yield* limiter.take(`test-funds ${clientAddress}`, fundsLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        yield* faucet.held({ merchantId: merchant.id, clientAddress })
+        yield* faucet.checkLimits({ merchantId: merchant.id, clientAddress })
         const { address, tokenId } = yield* buyers
           .verify(payload.buyerDidToken, {
             audiences: audiencesOf(merchant, baseUrl),
             env: faucetNetwork.env,
-            longestSeconds: merchant.tokenLifetimeSeconds
+            maxSeconds: merchant.tokenLifetimeSeconds
           })
           .pipe(Effect.mapError(refusalOf))
         // A token for a payment is valid only at its own shop.
@@ -215,7 +215,7 @@ const playground = HttpApiBuilder.group(
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
         if (!isTest(principal.env)) return yield* new PlaygroundTestnetOnly()
-        return jsonAnswer(
+        return jsonResponse(
           yield* intents
             .create(principal, {
               amount: decodeAmount(query.amount),

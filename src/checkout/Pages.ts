@@ -3,7 +3,7 @@ import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { envs } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
-import { browserBundle, bundleAnswer } from "../platform/pages/BrowserBundle.ts"
+import { browserBundle, bundleResponse } from "../platform/pages/BrowserBundle.ts"
 import tokens from "../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../platform/pages/pageHeaders.ts"
 import { browserNode } from "./browserNode.ts"
@@ -67,7 +67,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     const nodes = envs.flatMap((env) => browserNode(config, env) ?? []).flatMap(originOf)
     const wallets = walletConnectOrigins(config)
 
-    yield* router.add("GET", "/checkout.js", bundleAnswer(checkout, { crossOrigin: true }))
+    yield* router.add("GET", "/checkout.js", bundleResponse(checkout, { crossOrigin: true }))
     yield* router.add(
       "GET",
       "/checkout.js.integrity",
@@ -84,10 +84,10 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       page(payDocument, [...service, ...wallets, ...(wallets.length > 0 ? nodes : [])])
     )
     yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes, ...wallets]))
-    yield* router.add("GET", "/walletconnect.js", bundleAnswer(walletConnect, { crossOrigin: true }))
+    yield* router.add("GET", "/walletconnect.js", bundleResponse(walletConnect, { crossOrigin: true }))
     for (const name of ["pay", "playground"] as const) {
       const bundle = browserBundle(`checkout/pages/${name}.ts`, constants)
-      yield* router.add("GET", `/${name}.js`, bundleAnswer(bundle, { crossOrigin: false }))
+      yield* router.add("GET", `/${name}.js`, bundleResponse(bundle, { crossOrigin: false }))
     }
   })
 )

@@ -16,8 +16,9 @@ export const AllowedHost = Schema.String.check(
   Schema.isMaxLength(300),
   Schema.makeFilter((text) => {
     const url = URL.parse(`https://${text}`)
-    const alone = url !== null && /^[^\s/?#@\\]+$/u.test(text) && url.hostname !== "" && !text.endsWith(":")
-    if (!alone) return "a host, or host:port, such as api.example.com: no scheme, no path"
+    const isHostOnly =
+      url !== null && /^[^\s/?#@\\]+$/u.test(text) && url.hostname !== "" && !text.endsWith(":")
+    if (!isHostOnly) return "a host, or host:port, such as api.example.com: no scheme, no path"
     return !/:(80|443)$/.test(text) || "a host without its default port: leave out 80 and 443"
   })
 ).pipe(

@@ -90,7 +90,7 @@ export const periodOf = (from: string, to: string, timeZone: string): Option.Opt
       )
 
 /** The first instant of a day, and the first instant after it. */
-export interface Day {
+export interface DayBounds {
   readonly start: Date
   readonly end: Date
 }
@@ -100,7 +100,7 @@ export const daysOf = ({
   from,
   timeZone,
   to
-}: Pick<Period, "from" | "timeZone" | "to">): ReadonlyArray<Day & { readonly day: string }> => {
+}: Pick<Period, "from" | "timeZone" | "to">): ReadonlyArray<DayBounds & { readonly day: string }> => {
   const days: Array<string> = []
   for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)
     days.push(new Date(at).toISOString().slice(0, 10))

@@ -24,14 +24,14 @@ export const events = {
   "payment.settled": {
     body: SettledEvent,
     /** True if the delivery's headers contain a payment and its order. */
-    isOfPayment: true,
+    belongsToPayment: true,
     summary: "A payment has settled",
     description:
       "Ship on this event, once for each `<type>:<id>`: it is delivered again if the response is lost."
   },
   test: {
     body: TestEvent,
-    isOfPayment: false,
+    belongsToPayment: false,
     summary: "A test",
     description: "Somebody has asked for a test delivery. It has no order."
   }

@@ -15,14 +15,14 @@ const kinds: Readonly<Record<string, string>> = {
 /** What the schema expects, as a sentence. The contract's messages are noun phrases: `an amount greater than 0`. */
 const sentence = (message: string): string => {
   const expected = /^Expected (.*?)(?:,? (?:but )?got .*)?$/s.exec(message)?.[1]
-  const belongs =
+  const expectation =
     expected === undefined
       ? message
       : expected
           .split(" | ")
           .map((kind) => kinds[kind] ?? kind)
           .join(" or ")
-  return /^\p{Lu}/u.test(belongs) ? belongs : `Must be ${belongs}.`
+  return /^\p{Lu}/u.test(expectation) ? expectation : `Must be ${expectation}.`
 }
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1({

@@ -4,13 +4,13 @@ import type { Role } from "./Role.ts"
 /** Roles that may read. */
 export const everyRole: ReadonlyArray<Role> = ["owner", "developer", "support", "read_only"]
 /** Roles for daily work that moves no money and grants no access: alerts, resending, payment links. */
-export const handlers: ReadonlyArray<Role> = ["owner", "developer", "support"]
+export const dailyWorkRoles: ReadonlyArray<Role> = ["owner", "developer", "support"]
 /** Roles that handle buyers' money: refunds and unmatched transfers. */
-export const supporters: ReadonlyArray<Role> = ["owner", "support"]
+export const moneyRoles: ReadonlyArray<Role> = ["owner", "support"]
 /**
  * Roles for the integration: webhooks, alert webhooks, test keys and test agents. In live they pause and revoke agents,
  * and withdraw changes of addresses.
  */
-export const developers: ReadonlyArray<Role> = ["owner", "developer"]
+export const integrationRoles: ReadonlyArray<Role> = ["owner", "developer"]
 /** Roles that change receiving addresses, live keys and members. */
-export const owners: ReadonlyArray<Role> = ["owner"]
+export const ownerRoles: ReadonlyArray<Role> = ["owner"]

@@ -10,7 +10,7 @@ import { Networks } from "../platform/Networks.ts"
 import { periodic } from "../platform/workers/supervised.ts"
 import { type Receiver, ReceiverBlacklistRepo } from "./ReceiverBlacklistRepo.ts"
 
-const every = Duration.minutes(5)
+const checkInterval = Duration.minutes(5)
 const everyAll = Duration.hours(24)
 /** Circle's FiatToken. */
 const blacklistAbi = parseAbi(["function isBlacklisted(address) view returns (bool)"])
@@ -52,14 +52,14 @@ const make = Effect.gen(function* () {
   let readAt = Number.NEGATIVE_INFINITY
   yield* periodic(
     "Reading the standing of receiving addresses",
-    Effect.sleep(every),
+    Effect.sleep(checkInterval),
     Effect.gen(function* () {
       const at = yield* Clock.currentTimeMillis
       const isAll = at - readAt >= Duration.toMillis(everyAll)
       if (isAll) readAt = at
       const receivers = yield* isAll
         ? repo.receivers(executing)
-        : repo.awaited(executing, new Date(at - 2 * Duration.toMillis(every)))
+        : repo.awaited(executing, new Date(at - 2 * Duration.toMillis(checkInterval)))
       yield* Effect.forEach(receivers, look, { discard: true })
     })
   )

@@ -70,10 +70,14 @@ const make = Effect.gen(function* () {
 
     endPost: Effect.fn("AlertHookRepo.endPost")(function* (
       post: LeasedPost,
-      outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
+      outcome: {
+        readonly sentAt: Date | null
+        readonly error: string | null
+        readonly nextAttemptAt: Date | null
+      }
     ) {
       yield* sql`
-        UPDATE alert_posts SET sent_at = ${outcome.sentAt}, error = ${outcome.error}, due_at = ${outcome.again}
+        UPDATE alert_posts SET sent_at = ${outcome.sentAt}, error = ${outcome.error}, due_at = ${outcome.nextAttemptAt}
         WHERE hook_id = ${post.hook_id} AND alert_id = ${post.alert_id} AND sent_at IS NULL
           AND (attempts = ${post.attempts} OR ${outcome.sentAt}::timestamptz IS NOT NULL)`
     }, Effect.orDie),
@@ -127,12 +131,16 @@ export class AlertHookRepo extends Context.Service<
     /** Leases posts until `leaseUntil`; each lease counts as an attempt. */
     readonly takePosts: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<AlertPost>>
     /**
-     * `again` is null after the last attempt. Does nothing if the post was sent. A failure does nothing if
+     * `nextAttemptAt` is null after the last attempt. Does nothing if the post was sent. A failure does nothing if
      * the post was leased again since, because the later attempt's outcome counts.
      */
     readonly endPost: (
       post: LeasedPost,
-      outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
+      outcome: {
+        readonly sentAt: Date | null
+        readonly error: string | null
+        readonly nextAttemptAt: Date | null
+      }
     ) => Effect.Effect<void>
     readonly hooks: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<HookRow>>
     /** False if the merchant already has `max` hooks in this environment. */

@@ -1,4 +1,4 @@
-// The SQL of notifications: pending alerts, weekly summaries, and their readers.
+// The SQL of notifications: pending alerts, weekly summaries, and their recipients.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
@@ -22,9 +22,9 @@ const AlertRow = Schema.Struct({
 })
 const decodeAlerts = Schema.decodeUnknownEffect(Schema.Array(AlertRow))
 
-const Reader = Schema.Struct({ email: Schema.String, locale: Locale })
-export type Reader = typeof Reader.Type
-const decodeReaders = Schema.decodeUnknownEffect(Schema.Array(Reader))
+const NotificationRecipient = Schema.Struct({ email: Schema.String, locale: Locale })
+export type NotificationRecipient = typeof NotificationRecipient.Type
+const decodeRecipients = Schema.decodeUnknownEffect(Schema.Array(NotificationRecipient))
 
 const WeekRow = Schema.Struct({
   merchant_id: MerchantId,
@@ -38,7 +38,7 @@ const WeekRow = Schema.Struct({
 })
 export type Week = typeof WeekRow.Type
 const decodeWeeks = Schema.decodeUnknownEffect(Schema.Array(WeekRow))
-const SideRow = Schema.Struct({
+const EnvironmentTotalsRow = Schema.Struct({
   env: Env,
   settled: Schema.BigIntFromString,
   payments: Schema.Int,
@@ -46,14 +46,14 @@ const SideRow = Schema.Struct({
   refunds: Schema.Int,
   alerts: Schema.Int
 })
-export type Side = typeof SideRow.Type
-const decodeSides = Schema.decodeUnknownEffect(Schema.Array(SideRow))
+export type EnvironmentTotals = typeof EnvironmentTotalsRow.Type
+const decodeTotals = Schema.decodeUnknownEffect(Schema.Array(EnvironmentTotalsRow))
 
-const ChoiceRow = Schema.Struct({
+const PreferencesRow = Schema.Struct({
   notified_alerts: Schema.Literals(["all", "live", "none"]),
   notified_weekly: Schema.Boolean
 })
-const decodeChoices = Schema.decodeUnknownEffect(Schema.Array(ChoiceRow))
+const decodePreferences = Schema.decodeUnknownEffect(Schema.Array(PreferencesRow))
 /** Alerts of one kind, of one merchant and environment or of the whole service. */
 interface PendingAlerts {
   readonly merchantId: MerchantId | null
@@ -61,7 +61,7 @@ interface PendingAlerts {
   readonly env: Env | null
   /** Newest first. */
   readonly messages: readonly [string, ...ReadonlyArray<string>]
-  readonly readers: ReadonlyArray<Reader>
+  readonly recipients: ReadonlyArray<NotificationRecipient>
 }
 
 /** Further alerts of the same kind are grouped for this long after a notification. */
@@ -71,8 +71,8 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   /** Members of a merchant who chose alerts of this environment; for service-wide alerts, the operators. */
-  const readersOf = Effect.fnUntraced(function* (merchantId: MerchantId | null, env: Env | null) {
-    return yield* decodeReaders(
+  const recipientsOf = Effect.fnUntraced(function* (merchantId: MerchantId | null, env: Env | null) {
+    return yield* decodeRecipients(
       merchantId === null
         ? yield* sql`SELECT email, locale FROM users WHERE operator ORDER BY id`
         : yield* sql`
@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
   const notifyGroup = Effect.fnUntraced(function* <R>(
     { env, kind, merchant_id }: typeof GroupRow.Type,
     at: Date,
-    each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
+    notify: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
   ) {
     const name = [merchant_id ?? "service", env ?? "all", kind].join("/")
     yield* sql`
@@ -114,12 +114,12 @@ const make = Effect.gen(function* () {
     )
     const [newest, ...others] = alerts
     if (newest === undefined) return
-    yield* each({
+    yield* notify({
       merchantId: merchant_id,
       merchant: newest.merchant,
       env,
       messages: [newest.message, ...others.map(({ message }) => message)],
-      readers: yield* readersOf(merchant_id, env)
+      recipients: yield* recipientsOf(merchant_id, env)
     })
     yield* sql`
       INSERT INTO alert_posts (hook_id, alert_id, due_at, alerts)
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
     notifyAlerts: <R>(
       at: Date,
       limit: number,
-      each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
+      notify: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
     ): Effect.Effect<boolean, never, R> =>
       Effect.gen(function* () {
         // The audit log has already mailed alerts that concern one person.
@@ -143,17 +143,17 @@ const make = Effect.gen(function* () {
             SELECT merchant_id, env, kind FROM alerts WHERE notify_at <= ${at}
             GROUP BY merchant_id, env, kind ORDER BY min(notify_at) LIMIT ${limit}`
         )
-        for (const group of groups) yield* sql.withTransaction(notifyGroup(group, at, each))
+        for (const group of groups) yield* sql.withTransaction(notifyGroup(group, at, notify))
         return groups.length === limit
       }).pipe(Effect.orDie),
 
     notifyWeeks: <R>(
       at: Date,
       limit: number,
-      each: (
+      notify: (
         week: Week,
-        sides: ReadonlyArray<Side>,
-        readers: ReadonlyArray<Reader>
+        totals: ReadonlyArray<EnvironmentTotals>,
+        recipients: ReadonlyArray<NotificationRecipient>
       ) => Effect.Effect<void, never, R>
     ): Effect.Effect<boolean, never, R> =>
       sql
@@ -181,7 +181,7 @@ const make = Effect.gen(function* () {
               const { ended, merchant_id, started, time_zone } = week
               // In a merchant's first week, the summary would be incomplete.
               if (week.isFull) {
-                const sides = yield* decodeSides(
+                const totals = yield* decodeTotals(
                   yield* sql`
                     SELECT e.env, coalesce(p.volume, 0)::text AS settled, coalesce(p.count, 0)::int AS payments,
                       coalesce(r.volume, 0)::text AS refunded, coalesce(r.count, 0)::int AS refunds,
@@ -204,12 +204,12 @@ const make = Effect.gen(function* () {
                         AND dropped_at IS NULL AND proven_at >= ${started} AND proven_at < ${ended}
                     ) r ON true`
                 )
-                const readers = yield* decodeReaders(
+                const recipients = yield* decodeRecipients(
                   yield* sql`
                     SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
                     WHERE m.merchant_id = ${merchant_id} AND m.notified_weekly ORDER BY u.id`
                 )
-                yield* each(week, sides, readers)
+                yield* notify(week, totals, recipients)
               }
               yield* sql`
                 UPDATE merchants SET summary_until = ${ended}, summary_at =
@@ -222,8 +222,8 @@ const make = Effect.gen(function* () {
         )
         .pipe(Effect.orDie),
 
-    choice: Effect.fn("NotificationRepo.choice")(function* (merchantId: MerchantId, userId: string) {
-      const [row] = yield* decodeChoices(
+    preferences: Effect.fn("NotificationRepo.choice")(function* (merchantId: MerchantId, userId: string) {
+      const [row] = yield* decodePreferences(
         yield* sql`
           SELECT notified_alerts, notified_weekly FROM merchant_members
           WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
@@ -234,13 +234,13 @@ const make = Effect.gen(function* () {
       }))
     }, Effect.orDie),
 
-    choose: Effect.fn("NotificationRepo.choose")(function* (
+    setPreferences: Effect.fn("NotificationRepo.choose")(function* (
       merchantId: MerchantId,
       userId: string,
-      choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
+      preferences: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
     ) {
       yield* sql`
-        UPDATE merchant_members SET notified_alerts = ${choice.alerts}, notified_weekly = ${choice.weekly}
+        UPDATE merchant_members SET notified_alerts = ${preferences.alerts}, notified_weekly = ${preferences.weekly}
         WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
     }, Effect.orDie)
   }
@@ -250,14 +250,14 @@ export class NotificationRepo extends Context.Service<
   NotificationRepo,
   {
     /**
-     * Passes pending alerts to `each`, grouped: the first alert of a kind at once, later ones together, at
-     * most once an hour. Stores that in the same transaction, so everything that `each` queues is queued
+     * Passes pending alerts to `notify`, grouped: the first alert of a kind at once, later ones together, at
+     * most once an hour. Stores that in the same transaction, so everything that `notify` queues is queued
      * exactly once. True if more may wait.
      */
     readonly notifyAlerts: <R>(
       at: Date,
       limit: number,
-      each: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
+      notify: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
     ) => Effect.Effect<boolean, never, R>
     /**
      * Like `notifyAlerts`, with each merchant's activity since its last summary, on Mondays at 08:00 in its time zone.
@@ -265,20 +265,20 @@ export class NotificationRepo extends Context.Service<
     readonly notifyWeeks: <R>(
       at: Date,
       limit: number,
-      each: (
+      notify: (
         week: Week,
-        sides: ReadonlyArray<Side>,
-        readers: ReadonlyArray<Reader>
+        totals: ReadonlyArray<EnvironmentTotals>,
+        recipients: ReadonlyArray<NotificationRecipient>
       ) => Effect.Effect<void, never, R>
     ) => Effect.Effect<boolean, never, R>
-    readonly choice: (
+    readonly preferences: (
       merchantId: MerchantId,
       userId: string
     ) => Effect.Effect<Option.Option<{ readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }>>
-    readonly choose: (
+    readonly setPreferences: (
       merchantId: MerchantId,
       userId: string,
-      choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
+      preferences: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
     ) => Effect.Effect<void>
   }
 >()("quittance/notifications/NotificationRepo") {

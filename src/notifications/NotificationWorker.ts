@@ -8,7 +8,7 @@ import { formatUsd } from "../domain/Money.ts"
 import { isTest } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Mails } from "../platform/mail/Mails.ts"
-import { filled, mailWords } from "../platform/mail/mailWords.ts"
+import { fillPlaceholders, mailWords } from "../platform/mail/mailWords.ts"
 import { SecretBox } from "../platform/SecretBox.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { leased } from "../platform/workers/leased.ts"
@@ -52,9 +52,9 @@ export const layer: Layer.Layer<
       `${baseUrl}/dashboard/${merchantId}/${env}/${page}`
 
     const notifyAlerts = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.notifyAlerts(at, batch, ({ env, merchant, merchantId, messages, readers }) =>
+      repo.notifyAlerts(at, batch, ({ env, merchant, merchantId, messages, recipients }) =>
         Effect.forEach(
-          readers,
+          recipients,
           ({ email, locale }) => {
             const words = mailWords[locale]
             const side = env ?? "live"
@@ -63,11 +63,11 @@ export const layer: Layer.Layer<
             const name = `${merchant ?? "Quittance"}${env !== null && isTest(env) ? " (test)" : ""}`
             return mails.queue({
               recipient: email,
-              subject: filled(words.alertSubject, { merchant: name }),
+              subject: fillPlaceholders(words.alertSubject, { merchant: name }),
               body: [
                 ...messages.slice(0, maxMessages),
                 ...(messages.length > maxMessages
-                  ? [filled(words.more, { count: String(messages.length - maxMessages) })]
+                  ? [fillPlaceholders(words.more, { count: String(messages.length - maxMessages) })]
                   : []),
                 at,
                 "",
@@ -82,32 +82,32 @@ export const layer: Layer.Layer<
     )
 
     const notifyWeeks = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.notifyWeeks(at, batch, (week, sides, readers) => {
-        const busy = sides.filter(({ alerts, payments, refunds }) => alerts + payments + refunds > 0)
+      repo.notifyWeeks(at, batch, (week, totals, recipients) => {
+        const busy = totals.filter(({ alerts, payments, refunds }) => alerts + payments + refunds > 0)
         return Effect.forEach(
           // A week without activity sends no mail.
-          busy.length === 0 ? [] : readers,
+          busy.length === 0 ? [] : recipients,
           ({ email, locale }) => {
             const words = mailWords[locale]
             const lines = busy.flatMap(({ alerts, env, payments, refunded, refunds, settled }) => [
               "",
               isTest(env) ? "Test" : "Live",
-              filled(words.settled, {
+              fillPlaceholders(words.settled, {
                 volume: formatUsd(settled),
                 count: String(payments)
               }),
-              filled(words.refunded, {
+              fillPlaceholders(words.refunded, {
                 volume: formatUsd(refunded),
                 count: String(refunds)
               }),
-              filled(words.openAlerts, { count: String(alerts) }),
+              fillPlaceholders(words.openAlerts, { count: String(alerts) }),
               pageOf(week.merchant_id, env, "books")
             ])
             return mails.queue({
               recipient: email,
-              subject: filled(words.weeklySubject, { merchant: week.merchant }),
+              subject: fillPlaceholders(words.weeklySubject, { merchant: week.merchant }),
               body: [
-                filled(words.weekly, { from: week.first_day, to: week.last_day }),
+                fillPlaceholders(words.weekly, { from: week.first_day, to: week.last_day }),
                 ...lines,
                 "",
                 words.choose,
@@ -142,10 +142,10 @@ export const layer: Layer.Layer<
 
     const failed = Effect.fnUntraced(function* (post: AlertPost, error: string) {
       const at = yield* DateTime.nowAsDate
-      const again = yield* dueAfter(retryPolicy, post.attempts, at)
-      yield* hooks.endPost(post, { sentAt: null, error, again })
+      const nextAttemptAt = yield* dueAfter(retryPolicy, post.attempts, at)
+      yield* hooks.endPost(post, { sentAt: null, error, nextAttemptAt })
       yield* Effect.logWarning(
-        again === null
+        nextAttemptAt === null
           ? "Posting to an alert webhook failed permanently; members still see the alert in the dashboard"
           : "Posting to an alert webhook failed; it is retried"
       ).pipe(Effect.annotateLogs({ hook: post.hook_id, reason: error }))
@@ -179,7 +179,11 @@ export const layer: Layer.Layer<
         secret: Redacted.make(secret)
       })
       if (outcome._tag === "Answered" && outcome.ok)
-        return yield* hooks.endPost(post, { sentAt: yield* DateTime.nowAsDate, error: null, again: null })
+        return yield* hooks.endPost(post, {
+          sentAt: yield* DateTime.nowAsDate,
+          error: null,
+          nextAttemptAt: null
+        })
       yield* failed(post, outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure)
     })
 
@@ -194,7 +198,7 @@ export const layer: Layer.Layer<
         batch,
         concurrency: 4,
         take: hooks.takePosts,
-        each: send,
+        process: send,
         annotations: ({ alert_id, hook_id }) => ({ alert: alert_id, hook: hook_id })
       })
     )

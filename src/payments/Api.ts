@@ -25,14 +25,14 @@ import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../platform/http/Envelope.ts"
 import { BodyRules } from "../platform/http/RequestRules.ts"
 import {
-  AddressAnswer,
+  AddressResponse,
   AnnouncedAttempt,
   AttemptRefused,
-  AttemptsAnswer,
+  AttemptsResponse,
   OpenedPayment,
-  PaymentAnswer,
   PaymentList,
-  PendingAnswer
+  PaymentResponse,
+  PendingResponse
 } from "./PaymentView.ts"
 
 /** A UUID in any letter case. */
@@ -93,7 +93,7 @@ const reporting = {
       .check(Schema.isMinLength(1), Schema.isMaxLength(16))
       .annotate({ description: "What the transaction moved; compared with the chain, never trusted." })
   }),
-  success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
+  success: [PendingResponse.pipe(HttpApiSchema.status(202)), PaymentResponse],
   error: [
     errorResponse(PaymentNotFound),
     errorResponse(InvalidBuyerToken),
@@ -186,7 +186,7 @@ export class PaymentsApi extends endpointGroup("payments")(
     { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("retrieve", "/payments/:id", {
       params: { id: PaymentIdParam },
-      success: PaymentAnswer,
+      success: PaymentResponse,
       error: [errorResponse(PaymentNotFound)]
     }).annotateMerge(OpenApi.annotations({ summary: "Retrieve a payment" }))
   ),
@@ -267,7 +267,7 @@ export class PaymentsApi extends endpointGroup("payments")(
           })
         )
       },
-      success: AttemptsAnswer,
+      success: AttemptsResponse,
       error: [errorResponse(PaymentNotFound)]
     }).annotateMerge(
       OpenApi.annotations({
@@ -281,7 +281,7 @@ export class PaymentsApi extends endpointGroup("payments")(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.post("showAddress", "/payments/:id/address", {
       params: { id: PaymentIdParam },
-      success: AddressAnswer,
+      success: AddressResponse,
       error: [
         errorResponse(PaymentNotFound),
         errorResponse(PaymentSettled),

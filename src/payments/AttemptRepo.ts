@@ -257,7 +257,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)
     }, Effect.orDie),
 
-    paysAnEqual: Effect.fn("AttemptRepo.paysAnEqual")(function* (payment, payer, sent, at) {
+    mayPayAnotherPayment: Effect.fn("AttemptRepo.paysAnEqual")(function* (payment, payer, sent, at) {
       const rows = yield* sql`
         SELECT 1 FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
         WHERE a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL AND p.id <> ${payment.id}
@@ -315,7 +315,7 @@ export class AttemptRepo extends Context.Service<AttemptRepo, AttemptStore>()(
     attempts: () => Effect.succeedNone,
     openAttempt: () => Effect.succeedNone,
     unclaimedTransfer: () => Effect.succeedNone,
-    paysAnEqual: () => Effect.succeed(false),
+    mayPayAnotherPayment: () => Effect.succeed(false),
     awaitsReported: () => Effect.succeed(false),
     noteAddressShown: () => Effect.succeed(false),
     closeAttempt: () => Effect.void

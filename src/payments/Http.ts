@@ -13,7 +13,7 @@ import type { Payment, PaymentSummary } from "../domain/Payment.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
 import { errorBody } from "../platform/http/Envelope.ts"
-import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../platform/http/jsonResponse.ts"
 import { narrowedGroup } from "../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../platform/http/RequestContext.ts"
 import { defaultPageLimit } from "./Api.ts"
@@ -22,21 +22,21 @@ import { PaymentAttempts } from "./PaymentAttempts.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import type {
-  AddressAnswer,
+  AddressResponse,
   AnnouncedAttempt,
   AttemptRefused,
-  AttemptsAnswer,
+  AttemptsResponse,
   OpenedPayment,
-  PaymentAnswer,
   PaymentList,
+  PaymentResponse,
   PaymentView,
-  PendingAnswer,
-  PendingCode
+  PendingCode,
+  PendingResponse
 } from "./PaymentView.ts"
 
 const shortened = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
-const attemptsView = ({ attempts, confirming, payment }: KnownAttempts): typeof AttemptsAnswer.Encoded => ({
+const attemptsView = ({ attempts, confirming, payment }: KnownAttempts): typeof AttemptsResponse.Encoded => ({
   payment: viewOf(payment),
   attempts: attempts.map(({ method, payer, since, transactionId }) => ({
     payer: shortened(payer),
@@ -87,9 +87,9 @@ export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
  * Responses are built in their wire form, typed by the contract's encoded side, and sent unchanged: encoding them by
  * schema would cost more than the rest of the request. The test suite checks each one against the OpenAPI document.
  */
-const answer = (body: typeof PaymentAnswer.Encoded) => jsonAnswer(body)
-const pendingAnswer = (body: typeof PendingAnswer.Encoded) => jsonAnswer(body, 202)
-const listAnswer = (body: typeof PaymentList.Encoded) => jsonAnswer(body)
+const answer = (body: typeof PaymentResponse.Encoded) => jsonResponse(body)
+const pendingResponse = (body: typeof PendingResponse.Encoded) => jsonResponse(body, 202)
+const listResponse = (body: typeof PaymentList.Encoded) => jsonResponse(body)
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -105,7 +105,7 @@ export const layer = HttpApiBuilder.group(
 
     const pending = (code: PendingCode, payment: Payment) =>
       Effect.map(RequestId, (requestId) =>
-        pendingAnswer({
+        pendingResponse({
           error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
           payment: viewOf(payment)
         })
@@ -157,7 +157,7 @@ export const layer = HttpApiBuilder.group(
             ]
           })
         }
-        return listAnswer({ payments: page.value.payments.map(viewOf), hasMore: page.value.hasMore })
+        return listResponse({ payments: page.value.payments.map(viewOf), hasMore: page.value.hasMore })
       }),
       open: Effect.fnUntraced(function* ({ payload }) {
         const { created, payment, resumeCode } = yield* payments.open(
@@ -165,7 +165,7 @@ export const layer = HttpApiBuilder.group(
           payload.intentToken
         )
         const body: typeof OpenedPayment.Encoded = { payment: viewOf(payment), resumeCode }
-        return jsonAnswer(body, created ? 201 : 200)
+        return jsonResponse(body, created ? 201 : 200)
       }),
       resume: Effect.fnUntraced(function* ({ payload }) {
         return { intentToken: yield* payments.resume(yield* CurrentPrincipal, payload.resumeCode) }
@@ -189,16 +189,16 @@ export const layer = HttpApiBuilder.group(
             attempt: attemptView(outcome.attempt),
             ...attemptsView(outcome.known)
           }
-          return jsonAnswer(body, outcome.created ? 201 : 200)
+          return jsonResponse(body, outcome.created ? 201 : 200)
         }
         const refused: typeof AttemptRefused.Encoded = {
           error: errorBody(outcome.error, yield* RequestId, baseUrl),
           ...attemptsView(outcome.known)
         }
-        return jsonAnswer(refused, 409)
+        return jsonResponse(refused, 409)
       }),
       attempts: Effect.fnUntraced(function* ({ params, query }) {
-        const known = yield* attempts.read(yield* CurrentPrincipal, params.id, {
+        const knownAttempts = yield* attempts.read(yield* CurrentPrincipal, params.id, {
           payer: query.payer === undefined ? undefined : parseAddress(query.payer),
           own:
             query.attemptId === undefined || query.nonce === undefined
@@ -206,19 +206,19 @@ export const layer = HttpApiBuilder.group(
               : { attemptId: query.attemptId, nonce: query.nonce },
           client: yield* client
         })
-        return jsonAnswer(attemptsView(known))
+        return jsonResponse(attemptsView(knownAttempts))
       }),
       showAddress: Effect.fnUntraced(function* ({ params }) {
         const payment = yield* attempts.showAddress(yield* CurrentPrincipal, params.id, yield* client)
         const { chainId, usdc } = networks[payment.env]
         const amountAtomic = payment.amount.toString()
-        const body: typeof AddressAnswer.Encoded = {
+        const body: typeof AddressResponse.Encoded = {
           payment: viewOf(payment),
           address: payment.receiver,
           amountAtomic,
           uri: `ethereum:${usdc.address}@${chainId}/transfer?address=${payment.receiver}&uint256=${amountAtomic}`
         }
-        return jsonAnswer(body)
+        return jsonResponse(body)
       }),
       declineAttempt,
       declineAttemptByPost: declineAttempt

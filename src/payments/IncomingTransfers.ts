@@ -88,7 +88,7 @@ export class IncomingTransfers extends Context.Service<
       const claimRepo = yield* ClaimRepo
       const payments = yield* Payments
 
-      const found = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+      const findTransfer = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
         const transfer = yield* transferRepo.findTransfer(tenant, id)
         return Option.isSome(transfer) ? transfer.value : yield* new IncomingTransferNotFound()
       })
@@ -103,11 +103,11 @@ export class IncomingTransfers extends Context.Service<
       return {
         list: transferRepo.listTransfers,
         find: Effect.fn("IncomingTransfers.find")(function* (tenant, id) {
-          const transfer = yield* found(tenant, id)
+          const transfer = yield* findTransfer(tenant, id)
           return { transfer, likely: yield* transferRepo.likelyPayments(transfer) }
         }),
         attach: Effect.fn("IncomingTransfers.attach")(function* (tenant, id, paymentId, by) {
-          const transfer = yield* found(tenant, id)
+          const transfer = yield* findTransfer(tenant, id)
           const payment = yield* repo.find(tenant, paymentId)
           if (Option.isNone(payment)) return yield* new PaymentNotFound()
           if (transfer.paymentId !== null) return yield* new IncomingTransferExplained()
@@ -158,12 +158,12 @@ export class IncomingTransfers extends Context.Service<
           }
         }),
         handle: Effect.fn("IncomingTransfers.handle")(function* (tenant, id, by) {
-          const transfer = yield* found(tenant, id)
+          const transfer = yield* findTransfer(tenant, id)
           const handled = yield* transferRepo.handleTransfer(tenant, id, {
             ...by,
             at: yield* DateTime.nowAsDate
           })
-          return handled ? yield* found(tenant, transfer.id) : yield* new IncomingTransferExplained()
+          return handled ? yield* findTransfer(tenant, transfer.id) : yield* new IncomingTransferExplained()
         })
       }
     })

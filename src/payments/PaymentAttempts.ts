@@ -172,7 +172,7 @@ export class PaymentAttempts extends Context.Service<
           case "failed":
             return new PaymentFailed()
           case "pending":
-            return attempts.some((one) => one.payer === payer) ? new PaymentAttemptOpen() : undefined
+            return attempts.some((attempt) => attempt.payer === payer) ? new PaymentAttemptOpen() : undefined
         }
       }
 
@@ -195,7 +195,10 @@ export class PaymentAttempts extends Context.Service<
             : yield* transferRepo.paymentsOfNonces({ env, payer, receiver, amount }, nonces)
         if (signedPayments.some(({ id }) => id !== payment.id)) return false
         const at = yield* DateTime.nowAsDate
-        if (signedPayments.length === 0 && (yield* attemptRepo.paysAnEqual(payment, payer, sent.value, at)))
+        if (
+          signedPayments.length === 0 &&
+          (yield* attemptRepo.mayPayAnotherPayment(payment, payer, sent.value, at))
+        )
           return false
         if (yield* transferRepo.awaitsSettlement({ env, payer, receiver, amount })) return true
         const transfer = { amount, env, payer, receiver, transactionId: sent.value }
@@ -266,7 +269,7 @@ export class PaymentAttempts extends Context.Service<
             _tag: "AttemptAnnounced",
             attempt: announced.value,
             created: announced.value.announcedAt.getTime() === now.getTime(),
-            known: { ...known, attempts: known.attempts.filter((one) => one.payer !== payer) }
+            known: { ...known, attempts: known.attempts.filter((attempt) => attempt.payer !== payer) }
           }
         }
         const error = refusedBy(known, payer)

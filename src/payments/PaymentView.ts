@@ -37,7 +37,7 @@ export const PaymentView = Schema.Struct({
 }).annotate({ identifier: "Payment" })
 export type PaymentView = typeof PaymentView.Type
 
-export const PaymentAnswer = Schema.Struct({ payment: PaymentView })
+export const PaymentResponse = Schema.Struct({ payment: PaymentView })
 
 /** An opened payment, with a short code that resumes it on another device while it is pending. */
 export const OpenedPayment = Schema.Struct({
@@ -57,7 +57,7 @@ export const PaymentList = Schema.Struct({
 export type PendingCode = Network["reportCodes"]["pending"] | "LIVE_SETTLEMENT_GATED"
 
 /** 202: the error envelope with the reason why the payment is still pending, and the payment. */
-export const PendingAnswer = Schema.Struct({
+export const PendingResponse = Schema.Struct({
   error: ErrorBody(["TEST_SETTLEMENT_PENDING", "SETTLEMENT_PENDING", "LIVE_SETTLEMENT_GATED"]),
   payment: PaymentView
 })
@@ -77,7 +77,7 @@ const AttemptView = Schema.Struct({
 }).annotate({ identifier: "PaymentAttempt" })
 
 /** A payment's state before a buyer sends money for it. */
-export const AttemptsAnswer = Schema.Struct({
+export const AttemptsResponse = Schema.Struct({
   payment: PaymentView,
   attempts: Schema.Array(AttemptView).annotate({ description: "Open attempts, 20 at most." }),
   confirmingTransactionId: Schema.optionalKey(
@@ -101,17 +101,17 @@ export const AnnouncedAttempt = Schema.Struct({
       })
     )
   }),
-  ...AttemptsAnswer.fields
+  ...AttemptsResponse.fields
 })
 
 /** 409: the reason why nothing may be sent. */
 export const AttemptRefused = Schema.Struct({
   error: ErrorBody(["PAYMENT_ATTEMPT_OPEN", "PAYMENT_SETTLED", "PAYMENT_FAILED"]),
-  ...AttemptsAnswer.fields
+  ...AttemptsResponse.fields
 })
 
 /** For buyers who send from an exchange, or from an app that opens no page. */
-export const AddressAnswer = Schema.Struct({
+export const AddressResponse = Schema.Struct({
   payment: PaymentView,
   address: Address.annotate({ description: "The payment's receiver." }),
   amountAtomic: Schema.String.annotate({

@@ -5,8 +5,8 @@ import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { BlockStatus } from "../chain/Verification.ts"
 import type { Env } from "../domain/Chain.ts"
-import { counted } from "../domain/counted.ts"
 import { byEnv, networks } from "../domain/networks.ts"
+import { pluralised } from "../domain/pluralised.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
@@ -145,7 +145,7 @@ const make = Effect.gen(function* () {
     const due = yield* repo.checkRecorded(env, startedAt)
     if (due > 0)
       yield* Effect.logInfo(
-        `Checking ${counted(due, "report")} on ${networks[env].name}, recorded while it was closed`
+        `Checking ${pluralised(due, "report")} on ${networks[env].name}, recorded while it was closed`
       )
   }
   yield* sweepNetworks("The report sweep", due.next("reports", "1 second"), {
@@ -154,7 +154,7 @@ const make = Effect.gen(function* () {
     batch,
     concurrency,
     take: repo.takeDueReports,
-    each: check,
+    process: check,
     annotations: ({ payment }) => ({ paymentId: payment.id })
   })
   yield* sweepNetworks("The finality sweep", due.next("settled blocks", "2 seconds"), {
@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
     batch,
     concurrency,
     take: repo.takeWatched,
-    each: watch,
+    process: watch,
     annotations: ({ paymentId }) => ({ paymentId })
   })
   yield* supervised(

@@ -121,10 +121,10 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
     }, Effect.orDie),
 
     findTransfer: Effect.fn("TransferRepo.findTransfer")(function* (tenant, id) {
-      const [found] = yield* decode(
+      const [transfer] = yield* decode(
         sql`SELECT ${all} FROM incoming_transfers WHERE id = ${id} AND ${ofTenant(tenant)}`
       )
-      return Option.fromUndefinedOr(found)
+      return Option.fromUndefinedOr(transfer)
     }, Effect.orDie),
 
     listTransfers: Effect.fn("TransferRepo.listTransfers")(function* (

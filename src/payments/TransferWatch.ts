@@ -39,7 +39,7 @@ const make = Effect.gen(function* () {
     batch: 50,
     concurrency: 1,
     take: transferRepo.takeUnmatched,
-    each: makeMatchTransfer({ transferRepo, claimRepo, payments, chain }),
+    process: makeMatchTransfer({ transferRepo, claimRepo, payments, chain }),
     annotations: ({ transactionId }: IncomingTransfer) => ({ transactionId })
   }
 

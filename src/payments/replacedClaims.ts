@@ -8,21 +8,22 @@ import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"
 import type { TransferSender } from "./TransferWatch/matchOrder.ts"
 
 /**
- * With `paysElse`, the transfer would otherwise pay another payment: includes payments whose loss nobody has recorded
+ * With `hasOtherMatch`, the transfer would otherwise pay another payment: includes payments whose loss nobody has recorded
  * yet. Undefined if the result depends on the transaction's sender and the nodes do not report it.
  */
 export const replacedClaims = Effect.fnUntraced(function* (
   claimRepo: ClaimRepo["Service"],
   chain: ChainVerifier["Service"],
   transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount" | "transactionId">,
-  known: TransferSender,
-  paysElse: boolean
+  knownSender: TransferSender,
+  hasOtherMatch: boolean
 ): Effect.fn.Return<ReadonlyArray<DroppedClaim> | undefined> {
   // While the nonce is unknown, it may be any.
-  const nonce = known === undefined ? "any" : known.address === transfer.payer ? known.nonce : undefined
-  const claims = yield* claimRepo.droppedClaims(transfer, paysElse ? nonce : undefined)
+  const nonce =
+    knownSender === undefined ? "any" : knownSender.address === transfer.payer ? knownSender.nonce : undefined
+  const claims = yield* claimRepo.droppedClaims(transfer, hasOtherMatch ? nonce : undefined)
   if (claims.length === 0) return []
-  const sender = known ?? (yield* chain.sender(transfer.env, transfer.transactionId))
+  const sender = knownSender ?? (yield* chain.sender(transfer.env, transfer.transactionId))
   if (sender === undefined) return undefined
   if (sender.address !== transfer.payer) return []
   return yield* Effect.filter(

@@ -19,7 +19,7 @@ import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
 import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
-import { type Sibling, siblingIn, whyAlone, whyTooMany } from "./AppConfig/processCount.ts"
+import { type Sibling, siblingIn, whySingleProcess, whyTooMany } from "./AppConfig/processCount.ts"
 import {
   baseUrlFormat,
   encryptionFormat,
@@ -41,7 +41,7 @@ const readSettings = Effect.fnUntraced(function* (refused: ReadonlyArray<Refused
   const results: ReadonlyArray<Result.Result<unknown, ConfigRefusal>> = Object.values(
     yield* Effect.all(settings, { mode: "result" })
   )
-  const malformed = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
+  const malformed = results.flatMap((result) => (Result.isFailure(result) ? result.failure.settings : []))
   if (refused.length + malformed.length > 0) return yield* ConfigRefusal.of([...refused, ...malformed])
   return yield* Effect.all(settings)
 })
@@ -79,7 +79,7 @@ const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<ConfigRefusal> => {
     })
   // However a URL is spelt, its host shows whose node it is.
   const nameOf = (url: string) => new URL(url).hostname.replace(/\.$/, "")
-  const isPublic = (url: string) => nodes.default.some((one) => nameOf(one) === nameOf(url))
+  const isPublic = (url: string) => nodes.default.some((node) => nameOf(node) === nameOf(url))
   const own = new Set(
     rpcUrlsOf(read)
       [env].filter((url) => !isPublic(url))
@@ -153,8 +153,9 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   }
   refusals.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
   const { connections, workers } = read
-  const alone = workers === "auto" || workers === 1 ? undefined : whyAlone(machine)
-  if (alone !== undefined) refusals.push(ConfigRefusal.of([{ variable: "WORKERS", message: alone }]))
+  const singleProcessReason = workers === "auto" || workers === 1 ? undefined : whySingleProcess(machine)
+  if (singleProcessReason !== undefined)
+    refusals.push(ConfigRefusal.of([{ variable: "WORKERS", message: singleProcessReason }]))
   const tooMany = whyTooMany(workers, connections)
   if (tooMany !== undefined)
     refusals.push(ConfigRefusal.of([{ variable: "DATABASE_CONNECTIONS", message: tooMany }]))
@@ -187,7 +188,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   )
   const refusals = contradictions(read)
   // Checked before anything is generated in DATA_DIR.
-  const stops = refusals.flatMap((one) => one.settings)
+  const stops = refusals.flatMap((refusal) => refusal.settings)
   if (stops.length > 0) return yield* ConfigRefusal.of(stops)
 
   const { dataDir, environment, intentTokenSecrets, encryptionKeys, testnetMnemonic, port } = read
@@ -265,7 +266,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     webhookAttemptRetention: read.webhookAttemptRetention,
     rateLimitPerKey: read.rateLimitPerKey,
     redisUrl: Option.map(read.redisUrl, (url) => Redacted.make(url)),
-    metrics: Option.map(read.metricsPort, (one) => ({ host: read.metricsHost, port: one })),
+    metrics: Option.map(read.metricsPort, (port) => ({ host: read.metricsHost, port: port })),
     otlp: Option.map(read.otlpUrl, (url) => ({ url, headers: headersOf(read.otlpHeaders) })),
     shutdownDelay: Option.getOrElse(read.shutdownDelay, () => Duration.seconds(production ? 3 : 0)),
     signUp: Option.getOrElse(read.signUp, () => (production ? "closed" : "open")),

@@ -146,7 +146,7 @@ const inItsSession = <A, E>(
   )
 
 /** Brings the database's tables to this release. */
-const migrated = (connection: Connection, where: string) =>
+const runMigrations = (connection: Connection, where: string) =>
   inItsSession(
     connection,
     where,
@@ -179,7 +179,7 @@ export const prepare = (database: (typeof AppConfig.Service)["database"]) =>
   Effect.scoped(
     Effect.gen(function* () {
       const connection = yield* connectionOf(database)
-      yield* migrated(connection, whereOf(database))
+      yield* runMigrations(connection, whereOf(database))
       yield* indexed(connection, whereOf(database))
     })
   )
@@ -191,7 +191,7 @@ const opened = Effect.gen(function* () {
   const { connections, database } = yield* AppConfig
   const where = whereOf(database)
   const connection = yield* connectionOf(database)
-  yield* migrated(connection, where)
+  yield* runMigrations(connection, where)
   const sessions = abandonedSessions(connection.connector, sweeper(connection))
   yield* sessions.swept
   const bounds = yield* acceptedBounds(connection, where)

@@ -65,8 +65,8 @@ export class SecretBox extends Context.Service<
         }),
         open: (sealed, context) =>
           Effect.sync(() => {
-            const known = opened.get(sealed)
-            if (known?.context === context) return known.secret
+            const cached = opened.get(sealed)
+            if (cached?.context === context) return cached.secret
             const secret = unseal(sealed, context)
             opened.set(sealed, { context, secret })
             return secret

@@ -9,7 +9,7 @@ import {
   WebhookEndpointNotFound
 } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
-import { developers, everyRole } from "../domain/roleSets.ts"
+import { everyRole, integrationRoles } from "../domain/roleSets.ts"
 import { Timestamp } from "../domain/Timestamp.ts"
 import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
 import { allow, endpointGroup } from "../platform/http/Access.ts"
@@ -67,7 +67,7 @@ export const EndpointWithSecret = Schema.Struct({
 })
 export type EndpointWithSecret = typeof EndpointWithSecret.Encoded
 
-const EndpointAnswer = Schema.Struct({ endpoint: EndpointView })
+const EndpointResponse = Schema.Struct({ endpoint: EndpointView })
 
 export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }: Mount<Params>) => ({
   retrieve: allow(
@@ -77,7 +77,7 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     }).annotateMerge(OpenApi.annotations({ summary: "Retrieve the webhook endpoint" }))
   ),
   create: allow(
-    access({ manage: true, roles: developers }),
+    access({ manage: true, roles: integrationRoles }),
     HttpApiEndpoint.post("create", "/webhook-endpoint", {
       payload: Url,
       success: EndpointWithSecret.pipe(HttpApiSchema.status(201)),
@@ -90,10 +90,10 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     )
   ),
   update: allow(
-    access({ manage: true, roles: developers }),
+    access({ manage: true, roles: integrationRoles }),
     HttpApiEndpoint.patch("update", "/webhook-endpoint", {
       payload: Url,
-      success: EndpointAnswer,
+      success: EndpointResponse,
       error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointNotFound)]
     }).annotateMerge(
       OpenApi.annotations({
@@ -103,7 +103,7 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     )
   ),
   delete: allow(
-    access({ manage: true, roles: developers }),
+    access({ manage: true, roles: integrationRoles }),
     HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
       success: HttpApiSchema.NoContent,
       error: [errorResponse(WebhookEndpointNotFound)]
@@ -116,7 +116,7 @@ export const webhookEndpoints = <Params extends Schema.Struct.Fields>({ access }
     )
   ),
   test: allow(
-    access({ manage: true, roles: developers }),
+    access({ manage: true, roles: integrationRoles }),
     HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
       success: Schema.Struct({ delivery: DeliveryView, endpoint: EndpointView }),
       error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]

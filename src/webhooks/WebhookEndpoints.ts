@@ -102,7 +102,7 @@ export class WebhookEndpoints extends Context.Service<
       })
 
       /** The delivery after the attempt, which completes even if the caller disconnects. */
-      const attempted = Effect.fnUntraced(function* (tenant: Tenant, claimed: ClaimedDelivery) {
+      const makeAttempt = Effect.fnUntraced(function* (tenant: Tenant, claimed: ClaimedDelivery) {
         yield* Fiber.join(yield* Effect.forkIn(attempts.make(claimed), scope))
         return yield* Effect.flatMap(repo.findDelivery(tenant, claimed.id), (delivery) =>
           Option.isSome(delivery)
@@ -140,13 +140,15 @@ export class WebhookEndpoints extends Context.Service<
           const claimed = yield* orNotFound(
             yield* repo.claimTest(tenant, { id, body: testEvent(id) }, yield* newClaim)
           )
-          const delivery = yield* attempted(tenant, claimed)
+          const delivery = yield* makeAttempt(tenant, claimed)
           return { delivery, endpoint: yield* orNotFound(yield* repo.findEndpoint(tenant)) }
         }),
         resend: Effect.fn("WebhookEndpoints.resend")(function* (tenant, deliveryId) {
           yield* limited(tenant)
           const claimed = yield* repo.claimResend(tenant, deliveryId, yield* newClaim)
-          return Option.isNone(claimed) ? Option.none() : Option.some(yield* attempted(tenant, claimed.value))
+          return Option.isNone(claimed)
+            ? Option.none()
+            : Option.some(yield* makeAttempt(tenant, claimed.value))
         })
       })
     })

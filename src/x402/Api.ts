@@ -13,7 +13,7 @@ import {
 } from "../domain/Errors.ts"
 import { SettleReason } from "../domain/SettleReason.ts"
 import { PaymentIdParam } from "../payments/Api.ts"
-import { PaymentAnswer } from "../payments/PaymentView.ts"
+import { PaymentResponse } from "../payments/PaymentView.ts"
 import { allow, endpointGroup } from "../platform/http/Access.ts"
 import { ApiKeyAuth } from "../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../platform/http/Envelope.ts"
@@ -122,7 +122,7 @@ export class X402PaymentApi extends endpointGroup("x402Payment")(
     HttpApiEndpoint.get("pay", "/payments/:id/x402", {
       params: { id: PaymentIdParam },
       query: { pk: PublishableKeyParam },
-      success: [PaymentAnswer, PaymentRequired],
+      success: [PaymentResponse, PaymentRequired],
       error: [
         errorResponse(InvalidApiKey),
         errorResponse(KeyKindNotAllowed),

@@ -15,10 +15,10 @@ import type { InvalidReason } from "../domain/SettleReason.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { type Call, factoryOf, type SignedAuthorization, transferCall, typedDataOf } from "./Authorization.ts"
 import {
-  type AuthorizationStanding,
+  type AuthorizationState,
   type AuthorizationUse,
   isTrue,
-  standingBy,
+  stateBy,
   stateData,
   useBy
 } from "./AuthorizationChain/nodeAuthorization.ts"
@@ -46,13 +46,13 @@ const withMargin = (estimate: bigint) => (estimate * 5n) / 4n
 
 /** A reverted call, with the contract's or the node's message. */
 interface Reverts {
-  readonly words: string
+  readonly nodeMessage: string
 }
 const asReverts = <A>(call: Effect.Effect<A, NodeFailure>): Effect.Effect<A | Reverts, NodeFailure> =>
   Effect.catchIf(
     call,
     ({ kind }) => kind === "reverted",
-    ({ words = "no reason given" }) => Effect.succeed({ words })
+    ({ nodeMessage = "no reason given" }) => Effect.succeed({ nodeMessage })
   )
 
 const simulationFailed = "invalid_exact_evm_transaction_simulation_failed"
@@ -188,7 +188,7 @@ const make = Effect.gen(function* () {
           }
         : {})
     })
-    let words: string
+    let nodeMessage: string
     const estimated = yield* estimate(env, sent(ceiling), ceiling)
     if (typeof estimated === "bigint") {
       const gas = withMargin(estimated)
@@ -201,8 +201,8 @@ const make = Effect.gen(function* () {
       }
       const reverting = yield* reverts(env, sent(gas))
       if (reverting === undefined) return { _tag: "Ready", call, gas }
-      words = reverting.words
-    } else words = estimated.words
+      nodeMessage = reverting.nodeMessage
+    } else nodeMessage = estimated.nodeMessage
     if (yield* isUsed(env, from, nonce))
       return { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
     if ((yield* balanceOf(env, from)) < value)
@@ -210,9 +210,9 @@ const make = Effect.gen(function* () {
     return {
       _tag: "Refused",
       reason: simulationFailed,
-      message: /out of gas|gas required/i.test(words)
-        ? `The transfer needs more than the ${ceiling} gas that the service pays for: ${words}`
-        : `The transfer reverts: ${words}`
+      message: /out of gas|gas required/i.test(nodeMessage)
+        ? `The transfer needs more than the ${ceiling} gas that the service pays for: ${nodeMessage}`
+        : `The transfer reverts: ${nodeMessage}`
     }
   })
 
@@ -240,7 +240,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const standing: Shape["standing"] = Effect.fn("AuthorizationChain.standing")(function* (
+  const authorizationState: Shape["authorizationState"] = Effect.fn("AuthorizationChain.standing")(function* (
     env,
     payer,
     nonce,
@@ -249,7 +249,7 @@ const make = Effect.gen(function* () {
   ) {
     const usdc = networks[env].usdc.address
     const { agreed } = yield* pool.poll(env, {
-      ask: (node) => standingBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env]),
+      ask: (node) => stateBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env]),
       key: (answer) => answer,
       contradicts: () => false
     })
@@ -274,7 +274,7 @@ const make = Effect.gen(function* () {
     }
   )
 
-  return { isSigned, hasCode, plan, standing, findUse }
+  return { isSigned, hasCode, plan, authorizationState, findUse }
 })
 
 export class AuthorizationChain extends Context.Service<
@@ -298,13 +298,13 @@ export class AuthorizationChain extends Context.Service<
      * The authorization's state by a majority of the nodes, in a block at or after `notBefore`; `validBefore` is in
      * Unix seconds.
      */
-    readonly standing: (
+    readonly authorizationState: (
       env: Env,
       payer: Address,
       nonce: Hex,
       validBefore: bigint,
       notBefore?: bigint
-    ) => Effect.Effect<AuthorizationStanding>
+    ) => Effect.Effect<AuthorizationState>
     /** The transaction that used the authorization, by a majority, from the newest block back to `since`. */
     readonly findUse: (
       env: Env,

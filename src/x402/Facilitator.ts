@@ -35,7 +35,7 @@ import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 type Shape = typeof Facilitator.Service
 
 /** The response of `/verify`. `payer` is the address that would pay. */
-export interface VerifyAnswer {
+export interface VerifyResult {
   readonly isValid: boolean
   readonly invalidReason?: SettleReason
   readonly invalidMessage?: string
@@ -43,7 +43,7 @@ export interface VerifyAnswer {
 }
 
 /** The response of `/settle`. `transaction` is empty if none was sent. */
-export interface SettleAnswer {
+export interface SettleResult {
   readonly success: boolean
   readonly errorReason?: SettleReason
   readonly errorMessage?: string
@@ -61,7 +61,7 @@ export interface SignedTerms {
   readonly signature: Hex
 }
 
-export interface SupportedAnswer {
+export interface SupportedResult {
   readonly kinds: ReadonlyArray<{
     readonly x402Version: number
     readonly scheme: "exact"
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
       const deadline = BigInt(
         Math.floor((payment.createdAt.getTime() + Duration.toMillis(paymentExpiry)) / 1000)
       )
-      const longest = now + signedFor
+      const maxValidBefore = now + signedFor
       yield* repo.storeNonce(payment.id, nonce, at)
       return {
         typedData: typedDataOf(networks[payment.env], {
@@ -181,7 +181,7 @@ const make = Effect.gen(function* () {
           to: payment.receiver,
           value: payment.amount,
           validAfter: now - clockSlack,
-          validBefore: longest < deadline ? longest : deadline,
+          validBefore: maxValidBefore < deadline ? maxValidBefore : deadline,
           nonce
         }),
         obstacle: isDenied(denyList, { from: payer, to: payment.receiver })
@@ -218,28 +218,28 @@ const make = Effect.gen(function* () {
 export class Facilitator extends Context.Service<
   Facilitator,
   {
-    readonly supported: (principal: Principal) => SupportedAnswer
+    readonly supported: (principal: Principal) => SupportedResult
     /** `identity` is the caller's own id of the purchase. A lost success is repeated under it. */
     readonly verify: (
       principal: Principal,
       payment: ExactPayment,
       requirements: Requirements,
       identity: string | undefined
-    ) => Effect.Effect<VerifyAnswer, RpcUnavailable>
+    ) => Effect.Effect<VerifyResult, RpcUnavailable>
     /** Succeeds once per authorization, and again under the same `identity` for ten minutes. */
     readonly settle: (
       principal: Principal,
       payment: ExactPayment,
       requirements: Requirements,
       identity: string | undefined
-    ) => Effect.Effect<SettleAnswer, RpcUnavailable>
+    ) => Effect.Effect<SettleResult, RpcUnavailable>
     /** Settles a payment that was opened from an intent. Repeated calls settle it only once. */
     readonly settlePayment: (
       merchant: Merchant,
       payment: Payment,
       authorization: ExactPayment,
       requirements: Requirements
-    ) => Effect.Effect<SettleAnswer, RpcUnavailable>
+    ) => Effect.Effect<SettleResult, RpcUnavailable>
     /**
      * Returns the terms that a buyer's wallet signs to pay the payment, and the reason why they would not be
      * relayed now.
@@ -260,7 +260,7 @@ export class Facilitator extends Context.Service<
       merchant: Merchant,
       payment: Payment,
       signed: SignedTerms
-    ) => Effect.Effect<SettleAnswer, RpcUnavailable>
+    ) => Effect.Effect<SettleResult, RpcUnavailable>
   }
 >()("quittance/x402/Facilitator") {
   static readonly layer: Layer.Layer<

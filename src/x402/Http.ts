@@ -21,14 +21,14 @@ import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Receipts } from "../payments/receipts/Receipts.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
-import { jsonAnswer } from "../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../platform/http/jsonResponse.ts"
 import { makePublishableLimit } from "../platform/http/makePublishableLimit.ts"
 import { clientAddressOf } from "../platform/http/RequestContext.ts"
 import { unstorableAdvice, unstorablePlace } from "../platform/http/unstorableText.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import { Networks } from "../platform/Networks.ts"
 import { idempotencyHeader } from "./Api.ts"
-import { Facilitator, type SettleAnswer } from "./Facilitator.ts"
+import { Facilitator, type SettleResult } from "./Facilitator.ts"
 import { offerOf, offersEntry, receiptEntry, receiptOf } from "./offerReceipt.ts"
 import { paymentRequiredV1, paymentRequiredV2, requirementsOf } from "./paymentRequirements.ts"
 import {
@@ -147,14 +147,14 @@ const payments = HttpApiBuilder.group(
     const paymentRequired = Effect.fnUntraced(function* (payment: Payment, resource: string, error: string) {
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const offer = yield* signed(offerOf(payment, resource, now), offersEntry)
-      return jsonAnswer(paymentRequiredV1(payment, resource, error), 402, {
+      return jsonResponse(paymentRequiredV1(payment, resource, error), 402, {
         "payment-required": encodeHeader({ ...paymentRequiredV2(payment, resource, error), ...offer })
       })
     })
 
     const withOutcome = (
       response: HttpServerResponse.HttpServerResponse,
-      answer: SettleAnswer & { readonly extensions?: object },
+      answer: SettleResult & { readonly extensions?: object },
       version: X402Version
     ) =>
       HttpServerResponse.setHeader(
@@ -182,10 +182,10 @@ const payments = HttpApiBuilder.group(
       )
     })
 
-    const paymentBody = (payment: Payment) => jsonAnswer({ payment: viewOf(payment) })
+    const paymentBody = (payment: Payment) => jsonResponse({ payment: viewOf(payment) })
 
     /** The response for a settled payment, with any payment header. It moves nothing. */
-    const settledAnswer = Effect.fnUntraced(function* (
+    const settledResponse = Effect.fnUntraced(function* (
       payment: Payment,
       sent: ExactPayment | string | undefined,
       resource: string
@@ -221,7 +221,7 @@ const payments = HttpApiBuilder.group(
         if (payment.status === "failed") return yield* new PaymentFailed()
         const resource = `${baseUrl}/api/v1/payments/${payment.id}/x402?pk=${query.pk}`
         const sent = yield* sentPayment(headers)
-        if (payment.status === "settled") return yield* settledAnswer(payment, sent, resource)
+        if (payment.status === "settled") return yield* settledResponse(payment, sent, resource)
         if (sent === undefined)
           return yield* paymentRequired(
             payment,
@@ -235,7 +235,7 @@ const payments = HttpApiBuilder.group(
           .pipe(orChainUnavailable)
         const now = Option.getOrElse(yield* repo.find(tenant, params.id), () => payment)
         // The payment was settled by this header or in another way: nothing is left to pay.
-        if (now.status === "settled") return yield* settledAnswer(now, sent, resource)
+        if (now.status === "settled") return yield* settledResponse(now, sent, resource)
         if (now.status === "failed") return yield* new PaymentFailed()
         const error = answer.success ? "settlement_pending" : (answer.errorReason ?? "invalid payment")
         return withOutcome(yield* paymentRequired(now, resource, error), answer, sent.version)

@@ -85,7 +85,7 @@ export interface NetworkRelayer {
     reference: string,
     purpose: Relay["purpose"]
   ) => Effect.Effect<
-    { readonly transaction: OutgoingTransaction; readonly standing: TransactionState } | undefined,
+    { readonly transaction: OutgoingTransaction; readonly state: TransactionState } | undefined,
     RpcUnavailable
   >
 }
@@ -136,7 +136,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
 
   const check: NetworkRelayer["check"] = Effect.fn("Relayer.check")(function* (reference, purpose) {
     const transaction = yield* stored.latest(wallet.address, reference, purpose)
-    return transaction === undefined ? undefined : { transaction, standing: yield* outbox.check(transaction) }
+    return transaction === undefined ? undefined : { transaction, state: yield* outbox.check(transaction) }
   })
 
   const reconsider: NetworkRelayer["reconsider"] = Effect.fn("Relayer.reconsider")(

@@ -65,10 +65,10 @@ const make = Effect.gen(function* () {
     if (isOurs) yield* countX402Settlement(outcome.status)
     return yield* reread(settlement)
   })
-  const standingOf = (
+  const stateOf = (
     { authorization: { from, nonce, validBefore }, env }: X402Settlement,
     notBefore?: bigint
-  ) => chain.standing(env, from, nonce, validBefore, notBefore)
+  ) => chain.authorizationState(env, from, nonce, validBefore, notBefore)
   const fail = (settlement: X402Settlement, errorReason: SettleReason) =>
     finish(settlement, { status: "failed", errorReason })
 
@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
    * authorization ends the settlement, because after a reorganisation another transaction may have used it.
    */
   const refute = Effect.fnUntraced(function* (settlement: X402Settlement, transactionId: TransactionHash) {
-    switch (yield* standingOf(settlement)) {
+    switch (yield* stateOf(settlement)) {
       case "used": {
         const use = yield* findUse(settlement)
         if (Option.isNone(use)) return settlement
@@ -241,7 +241,7 @@ const make = Effect.gen(function* () {
       readonly reason: SettleReason
     } = { reason: "invalid_exact_evm_transaction_failed" }
   ) {
-    switch (yield* standingOf(settlement, ours.notBefore)) {
+    switch (yield* stateOf(settlement, ours.notBefore)) {
       case "used": {
         const use = yield* findUse(settlement)
         return Option.isNone(use) ? settlement : yield* byUse(settlement, use.value)
@@ -286,15 +286,15 @@ const make = Effect.gen(function* () {
       return ended(
         yield* recover(settlement, settlement.reportedReason === null || actor === "retrying caller")
       )
-    const { standing, transaction } = relayed
-    switch (standing.outcome) {
+    const { state, transaction } = relayed
+    switch (state.outcome) {
       case "open": {
         const [id] = idsOf(transaction)
         if (id !== undefined && settlement.transactionId !== id) {
           yield* repo.storeTransaction(settlement.id, id)
           return { settlement: { ...settlement, transactionId: id }, open: true }
         }
-        const seen = actor === "reconciler" ? yield* standingOf(settlement) : "open"
+        const seen = actor === "reconciler" ? yield* stateOf(settlement) : "open"
         // The authorization has ended, whatever happens to our transaction: its nonce may never be mined.
         return seen === "used" || seen === "expired"
           ? ended(yield* recover(settlement, false))
@@ -302,18 +302,17 @@ const make = Effect.gen(function* () {
       }
       case "moved":
         return ended(
-          standing.transactionId === null
+          state.transactionId === null
             ? yield* recover(settlement, false)
-            : yield* prove(settlement, standing.transactionId)
+            : yield* prove(settlement, state.transactionId)
         )
       case "reverted":
       case "filled":
         return ended(
           yield* recover(settlement, actor === "retrying caller", {
-            notBefore: standing.blockNumber ?? undefined,
+            notBefore: state.blockNumber ?? undefined,
             // If the nonce was filled, nodes refused the transaction because the wallet could not pay.
-            reason:
-              standing.outcome === "filled" ? "relay_wallet_empty" : "invalid_exact_evm_transaction_failed"
+            reason: state.outcome === "filled" ? "relay_wallet_empty" : "invalid_exact_evm_transaction_failed"
           })
         )
       case "lost":
@@ -361,7 +360,7 @@ const make = Effect.gen(function* () {
     batch: 20,
     concurrency: 5,
     take: repo.takeDue,
-    each: resume,
+    process: resume,
     annotations: ({ id }) => ({ settlementId: id })
   })
 

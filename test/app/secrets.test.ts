@@ -4,8 +4,8 @@ import { describe, expect } from "bun:test"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { layerFittingSecrets } from "../../src/app/secrets/layerFittingSecrets.ts"
-import { compareSecrets } from "../../src/app/secrets/secretMisfits.ts"
+import { layerCheckedSecrets } from "../../src/app/secrets/layerCheckedSecrets.ts"
+import { compareSecrets } from "../../src/app/secrets/secretMismatches.ts"
 import { DerivedWallets } from "../../src/chain/wallets/DerivedWallets.ts"
 import { AgentId } from "../../src/domain/Agent.ts"
 import type { Env } from "../../src/domain/Chain.ts"
@@ -51,14 +51,14 @@ const start = (overrides: Overrides, env: Env = "test") =>
   ).pipe(
     Effect.provide(
       Layer.fresh(
-        DerivedWallets.layer.pipe(Layer.provide(layerFittingSecrets), Layer.provide(configured(overrides)))
+        DerivedWallets.layer.pipe(Layer.provide(layerCheckedSecrets), Layer.provide(configured(overrides)))
       )
     ),
     Effect.catchTag("SecretRefusal", ({ message }) => Effect.succeed(message))
   )
 const found = (overrides: Overrides) =>
-  Effect.map(compareSecrets(true), ({ misfits }) =>
-    misfits.map(({ level, variable }) => `${variable} ${level}`)
+  Effect.map(compareSecrets(true), ({ mismatches }) =>
+    mismatches.map(({ level, variable }) => `${variable} ${level}`)
   ).pipe(Effect.provide(configured(overrides)))
 
 const kept = Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, AgentRepo.layer).pipe(

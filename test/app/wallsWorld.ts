@@ -150,7 +150,10 @@ export const wallsWorld = async (environment: Environment = {}) => {
     const signed = await world.call("POST", "/agent/x402/payments", key, {
       requestId: crypto.randomUUID(),
       resource: "https://api.example.com/weather",
-      paymentRequired: { x402Version: 2, accepts: [requirementsV2(1_500_000n, {}, env)] }
+      paymentRequired: {
+        x402Version: 2,
+        accepts: [requirementsV2(1_500_000n, { maxTimeoutSeconds: 600 }, env)]
+      }
     })
     const hook = await onPage(env, "POST", "/notification-preferences/hooks", {
       shape: "slack",

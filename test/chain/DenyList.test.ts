@@ -30,7 +30,7 @@ const watched = Effect.gen(function* () {
   ).pipe(Effect.flatten)
   /** Lets the watch poll the file: a change is read once it is the same at two polls. */
   const looks = Effect.gen(function* () {
-    for (let look = 0; look < 3; look++) {
+    for (let look = 0; look < 10; look++) {
       yield* TestClock.adjust("2 seconds")
       yield* Effect.promise(() => Bun.sleep(30))
     }

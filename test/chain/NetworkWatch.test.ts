@@ -75,7 +75,7 @@ const start = Effect.fnUntraced(function* (
   const recoveries: Array<string> = []
   const before = yield* Clock.currentTimeMillis
   const context = yield* Layer.build(
-    NetworkWatch.layer({ startTimeout, again: 60, every: 20 }).pipe(
+    NetworkWatch.layer({ startTimeout, retryInterval: 60, checkInterval: 20 }).pipe(
       Layer.provide(ChainVerifier.layer({ memory: 0, negativeMemory: 0 })),
       Layer.provide(
         RpcPool.layer({

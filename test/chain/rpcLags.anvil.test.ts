@@ -93,7 +93,8 @@ describe(row.rpcLags, () => {
     it(`${name}: ${wanted}`, () =>
       Effect.gen(function* () {
         const { expected } = yield* paid
-        expect((yield* verdictOver(expected, [behaviour])).verdict).toBe(wanted)
+        const timeout = behaviour === silent ? 300 : undefined
+        expect((yield* verdictOver(expected, [behaviour], timeout)).verdict).toBe(wanted)
       }))
   }
   it("removed logs, foreign logs and logs out of order make a receipt invalid", () =>
@@ -148,8 +149,8 @@ describe(row.rpcLags, () => {
         )
       }
       const started = performance.now()
-      yield* verdictOver(expected, [silent, undefined, undefined], 5000)
-      expect(performance.now() - started).toBeLessThan(4_000)
+      yield* verdictOver(expected, [silent, undefined, undefined], 15_000)
+      expect(performance.now() - started).toBeLessThan(10_000)
     }))
   it("one good node of three is no majority", () =>
     Effect.gen(function* () {

@@ -64,9 +64,12 @@ describe("The merchant's branding", () => {
       const { page } = await visit()
       await toReview(page)
       const image = page.locator("quittance-checkout header img")
-      expect(await image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0))).toBe(
-        128
-      )
+      const width = image.evaluate(async (one) => {
+        if (!(one instanceof HTMLImageElement)) return 0
+        await one.decode()
+        return one.naturalWidth
+      })
+      expect(await width).toBe(128)
       await page.getByText("Questions? help@demobooks.example").waitFor()
       const pay = page.getByRole("button", { name: "Pay $10.00" })
       const colours = (one: Element) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color]

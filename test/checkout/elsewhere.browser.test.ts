@@ -7,6 +7,7 @@ import { encode } from "uqr"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { TransferRepo } from "../../src/payments/TransferRepo.ts"
+import { untilOn } from "../support/browser.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
@@ -63,7 +64,7 @@ describe("Paying from elsewhere", () => {
     await untilState(there, "settled")
     const began = performance.now()
     await untilState(page, "settled")
-    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(performance.now() - began).toBeLessThan(20_000)
     // A reload shows the outcome; a phone that scans the code now sees that the payment is settled.
     await there.reload()
     await untilState(there, "settled")
@@ -110,9 +111,9 @@ describe("Paying from elsewhere", () => {
       await page.getByText(receiver).waitFor()
       await page.getByText("This transfer does not identify your order", { exact: false }).first().waitFor()
       await press(page, "Copy: Address")
-      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(receiver)
+      await untilOn(page, `navigator.clipboard.readText().then((text) => text === "${receiver}")`)
       await press(page, "Copy: Exact amount in USDC")
-      expect(await page.evaluate("navigator.clipboard.readText()")).toBe("12.34")
+      await untilOn(page, `navigator.clipboard.readText().then((text) => text === "12.34")`)
       const other = await createIntent("12.34")
       const newer = other.id
       const second = await open(await context([]), other.token)
@@ -138,7 +139,7 @@ describe("Paying from elsewhere", () => {
             if (transfer !== undefined) return yield* transferRepo.likelyPayments(transfer)
             yield* Effect.sleep("100 millis")
           }
-        }).pipe(Effect.timeout("15 seconds"))
+        }).pipe(Effect.timeout("60 seconds"))
       )
       expect(likely.map(({ payment: one }) => String(one.id))).toEqual([id, newer])
       expect(likely[0]?.reasons).toContain("address")

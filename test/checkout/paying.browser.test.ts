@@ -77,7 +77,11 @@ describe("Paying in a browser", () => {
     expect(await focused()).toBe("Pay $10.00")
     await page.keyboard.press("Enter")
     await untilState(page, "settled")
-    expect(await page.getByRole("status").first().textContent()).toContain("Payment complete")
+    await page
+      .getByRole("status")
+      .filter({ hasText: "Payment complete" })
+      .first()
+      .waitFor({ state: "attached" })
   })
 
   browserTest("several wallets are offered, and only icons in data: URLs are shown", async () => {

@@ -11,7 +11,8 @@ import { deepEnough, press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline } from "./testWallet.ts"
 
 const { browserTest, world } = await checkoutSuite()
-const { automine, context, createIntent, delivered, mine, open, runIn, transfers, visit, wallet } = world
+const { automine, context, createIntent, delivered, mine, open, payment, runIn, transfers, visit, wallet } =
+  world
 
 const never: Behaviour = () => new Promise(() => {})
 /** Sends the transaction, and never answers the page. */
@@ -244,15 +245,15 @@ const bothToReview = async (one: Page, other: Page) => {
 describe("Two tabs at once", () => {
   browserTest("press Pay together: one transfer, one settlement, both see it", async () => {
     const buyer = await wallet()
+    const seen = Promise.withResolvers<void>()
     buyer.behave("eth_sendTransaction", async (_params, next) => {
-      await Bun.sleep(800)
+      await seen.promise
       return next()
     })
-    const { token } = await createIntent()
+    const { id, token } = await createIntent()
     const browser = await context([buyer])
     const [one, other] = [await open(browser, token), await open(browser, token)]
     await bothToReview(one, other)
-    const before = delivered.length
     const at = Date.now() + 300
     for (const page of [one, other]) {
       await page.evaluate(`setTimeout(() =>
@@ -261,12 +262,15 @@ describe("Two tabs at once", () => {
     await Promise.race(
       [one, other].map((page) => page.getByRole("heading", { name: "Continue in the other tab" }).waitFor())
     )
+    seen.resolve()
     await Promise.all([untilState(one, "settled"), untilState(other, "settled")])
     expect(buyer.count("eth_sendTransaction")).toBe(1)
     expect(await transfers(buyer)).toBe(1)
-    while (delivered.length === before) await Bun.sleep(50)
+    const { reportedTransactionId } = await payment(id)
+    const told = () => delivered.filter(({ transactionId }) => transactionId === reportedTransactionId)
+    while (told().length === 0) await Bun.sleep(50)
     await Bun.sleep(200)
-    expect(delivered.length).toBe(before + 1)
+    expect(told()).toHaveLength(1)
   })
 
   browserTest("and one declines: the other may pay", async () => {
@@ -381,7 +385,7 @@ describe("While it is unknown whether the transfer was sent", () => {
             sql`UPDATE payment_attempts SET announced_at = now() - interval '10 minutes' WHERE payment_id = ${id}`
         )
       )
-      await untilState(page, "review", 20_000)
+      await untilState(page, "review")
       await press(page, "Pay $10.00")
       await untilState(page, "settled")
       expect(await transfers(buyer)).toBe(1)

@@ -367,7 +367,7 @@ describe("A proxy that passes only GET and POST", () => {
       await page.getByText("You declined in your wallet.").last().waitFor()
       buyer.behave("eth_sendTransaction", undefined)
       await press(page, "Pay $10.00")
-      await untilState(page, "settled", 15_000)
+      await untilState(page, "settled")
       expect(await transfers(buyer)).toBe(1)
     })
   }
@@ -382,7 +382,7 @@ describe("A proxy that passes only GET and POST", () => {
     await untilState(page, "confirming")
     expect(await page.getByText("No connection.").count()).toBe(0)
     await mine()
-    await untilState(page, "settled", 15_000)
+    await untilState(page, "settled")
     expect(await transfers(buyer)).toBe(1)
   })
 })
@@ -427,11 +427,12 @@ describe("A checkout that cannot start", () => {
   browserTest(
     "resumes a payment that was opened earlier, and it is paid, after its token expired",
     async () => {
-      const token = await tokenEndingIn(3)
       const browser = await context([await wallet()])
+      const token = await tokenEndingIn(12)
+      const end = Date.now() + 12_100
       const page = await open(browser, token)
       await toReview(page)
-      await Bun.sleep(3_100)
+      await Bun.sleep(Math.max(0, end - Date.now()))
       await page.reload()
       await untilState(page, "review")
       await press(page, "Pay $10.00")

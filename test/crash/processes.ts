@@ -52,7 +52,7 @@ export const startService = async (surroundings: Surroundings) => {
   const port = await Effect.runPromise(freePort(0))
   const running = spawn(surroundings, port, "src/app/main.ts")
   const ready = async (): Promise<boolean> => {
-    const deadline = Date.now() + 20_000
+    const deadline = Date.now() + 60_000
     while (Date.now() < deadline && running.exitCode === null && running.signalCode === null) {
       const up = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(1_000) }).then(
         (answer) => answer.ok,

@@ -2,7 +2,7 @@
 // REST, paused, revoked; and the page of its payment.
 
 import { describe, expect, setDefaultTimeout } from "bun:test"
-import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot, untilOn } from "../support/browser.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { x402World } from "../x402/x402World.ts"
 import { requirementsOf, signWith } from "./agentKey.ts"
@@ -43,10 +43,12 @@ describe("An agent's life", () => {
     await page.getByLabel("Allowed hosts").fill("api.example.com")
     await dialog.getByRole("button", { name: "Create agent" }).click()
     await dialog.getByRole("button", { name: "Copy the key" }).click()
+    await untilOn(page, "navigator.clipboard.readText().then((text) => text.startsWith('ak_test_'))")
     const key = await page.evaluate(() => navigator.clipboard.readText())
     expect(key).toMatch(/^ak_test_/)
     await dialog.getByText(/\/packages\/[0-9a-f]{32}\/agent-proxy\.tgz/).waitFor()
     await dialog.getByRole("button", { name: "Copy the command" }).click()
+    await untilOn(page, "navigator.clipboard.readText().then((text) => text.includes(' npx --yes '))")
     const [variables, address] = (await page.evaluate(() => navigator.clipboard.readText())).split(
       " npx --yes "
     )

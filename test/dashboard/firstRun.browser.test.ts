@@ -127,7 +127,7 @@ describe("First steps and settings in the dashboard", () => {
       await chosen.getByRole("button", { name: "Save", exact: true }).click()
       const preferences = async () =>
         (await person.call("GET", `/merchants/${person.merchantId}/test/notification-preferences`)).body
-      for (let tries = 0; tries < 50; tries++) {
+      for (let tries = 0; tries < 600; tries++) {
         if (JSON.stringify(await preferences()).includes('"weekly":false')) break
         await Bun.sleep(50)
       }

@@ -188,7 +188,7 @@ describe("Four people of one shop", () => {
       await screenshot(page, "people-support-payment")
       await page.getByRole("link", { name: "Delivery", exact: true }).click()
       const failed = page.getByText("Failed", { exact: true }).first()
-      for (let waited = 0; waited < 60 && !(await failed.isVisible()); waited++) {
+      for (let waited = 0; waited < 240 && !(await failed.isVisible()); waited++) {
         await world.passTime()
         await page.waitForTimeout(250)
       }

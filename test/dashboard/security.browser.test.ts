@@ -122,7 +122,7 @@ describe("The account's security in the dashboard", () => {
     await lost
     await Bun.sleep(500)
     const codes = page.getByRole("dialog", { name: "Store your recovery codes" })
-    expect(await codes.locator("pre").textContent({ timeout: 2_000 })).not.toBe("")
+    expect(await codes.locator("pre").textContent({ timeout: 30_000 })).not.toBe("")
   })
 
   browserTest(

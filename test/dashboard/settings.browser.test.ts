@@ -34,6 +34,7 @@ describe("Settings", () => {
       "Your account",
       "Security"
     ])
+    await untilOn(page, `document.querySelectorAll(".settings h2").length >= ${names.length}`)
     expect(await page.locator(".settings h2").allTextContents()).toEqual(names)
     await nav.getByRole("link", { name: "Team" }).click()
     await untilOn(page, isAtTop("team"))

@@ -27,7 +27,8 @@ describe("A service that stops", () => {
         const started = performance.now()
         yield* service.kill("SIGTERM")
         expect(yield* service.exited).toBe(0)
-        expect(performance.now() - started).toBeLessThan(6_000)
+        // Open requests are broken off after 12 s.
+        expect(performance.now() - started).toBeLessThan(11_000)
         yield* Effect.promise(() => reading)
       })
     )

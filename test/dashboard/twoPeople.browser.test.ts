@@ -168,7 +168,7 @@ describe("Two people with the same form", () => {
       await screenshot(page, "agent-changed-360")
       expect(await read()).toEqual({ perPayment: "0.50", perDay: "5.00" })
       // Once the page has the other's change, saving replaces it.
-      await Bun.sleep(2_500)
+      await page.getByText("at most $5.00", { exact: true }).waitFor()
       await dialog.getByRole("button", { name: "Save" }).click()
       await dialog.waitFor({ state: "detached" })
       expect(await read()).toEqual({ perPayment: "0.50", perDay: "50.00" })

@@ -12,7 +12,7 @@ import { serviceForFile } from "../support/forFile.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { oneTokenOf, order, paidIn, secondPayment, secret, statusesOf } from "./deliveries.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const service = await serviceForFile()
 const merchant = await Effect.runPromise(service.newMerchant)
@@ -63,7 +63,7 @@ describe("The example shops", () => {
               () => false
             )
           yield* Effect.promise(async () => {
-            for (let tries = 0; tries < 100 && !(await isUp()); tries++) await Bun.sleep(50)
+            for (let tries = 0; tries < 1_200 && !(await isUp()); tries++) await Bun.sleep(50)
             await keepsItsPayment(post, () => new Database(file).run("UPDATE orders SET created_at = 0"))
           })
           const statuses = yield* Effect.promise(() => statusesOf(post))

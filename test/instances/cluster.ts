@@ -70,16 +70,16 @@ export const instanceCluster = (
           HOST: "127.0.0.1"
         })
         balancer.add(port)
-        yield* until("an instance is ready", () => {
-          return balancer.isReady(port)
-        }).pipe(Effect.onError(() => Effect.sync(() => console.log(child.output()))))
+        yield* until("an instance is ready", () => balancer.isReady(port), 60_000).pipe(
+          Effect.onError(() => Effect.sync(() => console.log(child.output())))
+        )
         return { ...child, port, baseUrl: `http://127.0.0.1:${port}` }
       }),
       cli: Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
         const child = yield* spawnProgram(["src/app/cli/main.ts", ...args], env)
         const code = yield* child.exited
         if (code !== 0) throw new Error(`cli ${args.join(" ")}: ${child.output()}`)
-        return child.output()
+        return child.stdout()
       })
     }
   })

@@ -44,7 +44,7 @@ const main = Effect.gen(function* () {
     env
   )
   yield* cli.exited
-  const keys = JSON.parse(cli.output()).keys.test
+  const keys = JSON.parse(cli.stdout()).keys.test
   yield* Effect.promise(() =>
     fetch(`${service.baseUrl}/api/v1/webhook-endpoint`, {
       method: "POST",

@@ -70,7 +70,7 @@ describe(`Rotation of secrets`, () => {
         receiver,
         "--json"
       )
-      const { keys } = JSON.parse(created.output)
+      const { keys } = JSON.parse(created.stdout)
       const endpoint = yield* call(first, "POST", "/api/v1/webhook-endpoint", keys.test.secret, {
         url: `http://127.0.0.1:${hook.port}/hooks`
       })
@@ -119,9 +119,9 @@ describe(`Rotation of secrets`, () => {
 
       second = yield* replace(second, "next", "old")
       const sealed = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
-      expect(JSON.parse(sealed.output)).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 0 })
+      expect(JSON.parse(sealed.stdout)).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 0 })
       const again = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
-      expect(JSON.parse(again.output)).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 0 })
+      expect(JSON.parse(again.stdout)).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 0 })
 
       first = yield* replace(first, "next")
       second = yield* replace(second, "next")
@@ -136,7 +136,7 @@ describe(`Rotation of secrets`, () => {
         () => sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL RETURNING id`
       )
       const before = bodies.length
-      const merchant = JSON.parse(created.output).merchant.id
+      const merchant = JSON.parse(created.stdout).merchant.id
       const replayed = yield* cli(
         ["next"],
         "webhook",

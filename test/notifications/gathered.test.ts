@@ -40,9 +40,9 @@ liveEffect("a day's outage sends at most a mail an hour to each of three, and no
         // Other kinds of alerts and other merchants do not wait for it.
         if (step === 7) yield* raiseAt(merchant, "transfer_dropped", at, 1)
         if (step === 8) yield* raiseAt(beside, "webhook_exhausted", at, 1)
-        const tell = repo.notifyAlerts(at, 20, ({ messages, readers }) =>
+        const tell = repo.notifyAlerts(at, 20, ({ messages, recipients }) =>
           Effect.sync(() => {
-            for (const { email } of readers)
+            for (const { email } of recipients)
               mails.push({ to: email, at: at.getTime(), alerts: messages.length })
           })
         )

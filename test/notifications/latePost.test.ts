@@ -10,8 +10,8 @@ import { raise, shop, world } from "./notificationWorld.ts"
 
 /** This many seconds into a day when every post is due. */
 const after = (seconds: number) => new Date(Date.now() + (86_400 + seconds) * 1_000)
-const failed = (again: Date | null) => ({ sentAt: null, error: "status 500", again })
-const sent = (at: Date) => ({ sentAt: at, error: null, again: null })
+const failed = (nextAttemptAt: Date | null) => ({ sentAt: null, error: "status 500", nextAttemptAt })
+const sent = (at: Date) => ({ sentAt: at, error: null, nextAttemptAt: null })
 
 /** The post as the first instance and then the second have taken it. */
 const takenTwice = Effect.gen(function* () {

@@ -36,7 +36,7 @@ const misbehaving = Bun.serve({
       case "elsewhere":
         return new Response(null, { status: 302, headers: { location: "/stolen" } })
       case "hangs":
-        await Bun.sleep(2_500)
+        await Bun.sleep(7_500)
         return new Response("late")
       default:
         return Response.json({ error }, { status: 500 })

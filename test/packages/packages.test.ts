@@ -17,7 +17,7 @@ import {
   typedShop
 } from "./installed.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const node = Bun.which("node")
 const npm = Bun.which("npm")
@@ -138,7 +138,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
           SERVICE_AGENT_KEY: "ak_test_abc",
           SERVICE_BASE_URL: "https://pay.example.com"
         },
-        timeout: 10_000
+        timeout: 60_000
       })
       expect(spoken.stdout.toString()).toContain('"serverInfo"')
     })

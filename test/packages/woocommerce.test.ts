@@ -103,7 +103,7 @@ describe("The WooCommerce plugin", () => {
     const payment = await open(intentToken)
     const transactionId = await shop.transfer(atomic)
     expect((await shop.report(payment.id, transactionId, atomic)).status).toBe(200)
-    for (let tries = 0; tries < 100; tries++) {
+    for (let tries = 0; tries < 600; tries++) {
       const sent = (await Effect.runPromise(service.sender.sent)).find(({ body }) =>
         new TextDecoder().decode(body).includes(transactionId)
       )
@@ -175,7 +175,7 @@ describe("The WooCommerce plugin", () => {
     expect((await gateway("one", "refund", { amount: "2.50" })).said).toEqual(asked)
     await shop.transfer(2_500_000n, { from: shop.merchant.receiver, to: buyer })
     let said: unknown
-    for (let tries = 0; tries < 100 && said !== true; tries++) {
+    for (let tries = 0; tries < 600 && said !== true; tries++) {
       said = (await gateway("one", "refund", { amount: "2.50" })).said
       await Bun.sleep(100)
     }

@@ -111,7 +111,7 @@ describe("AttemptRepo on Postgres", () => {
         }
         yield* repo.report({ ...report, at: start, nextCheckAt: after(60) })
         const isForAnother = (of: Payment, by: Address, sent: number, seconds: number) =>
-          attemptRepo.paysAnEqual(of, by, hash(sent), after(seconds))
+          attemptRepo.mayPayAnotherPayment(of, by, hash(sent), after(seconds))
         expect(yield* isForAnother(other, payer, 2, 1799)).toBeTrue()
         expect(yield* isForAnother(other, payer, 2, 1800)).toBeFalse()
         expect(yield* isForAnother(other, payer, 1, 86_400)).toBeTrue()

@@ -6,7 +6,7 @@ import { Address } from "../../src/domain/Chain.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { type Merchant, moneyWorld } from "./moneyWorld.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 
 const price = 3_000_000n
 const { usdc } = moneyNetwork

@@ -246,7 +246,8 @@ test("closed again: open payments settle, nothing new begins, and then it is clo
     "closed",
     refused.body.error.message
   ])
-  expect((await world.report(buyer, payment.id, hash, 9n * usd)).body.payment.status).toBe("settled")
+  await world.report(buyer, payment.id, hash, 9n * usd)
+  expect((await world.settled(payment.id)).status).toBe("settled")
   // Each settled transfer is watched until its block is final.
   await world.mine(70)
   await world.sql`UPDATE claimed_transfers SET watch_at = now() WHERE watch_at IS NOT NULL`

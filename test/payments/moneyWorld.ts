@@ -92,8 +92,8 @@ export interface MoneyWorld {
   readonly balanceOf: (address: string) => Promise<bigint>
   readonly mine: (blocks?: number) => Promise<void>
   /**
-   * Repeats until the condition holds, at most this long, by default as long as an idle reader may take; returns the
-   * last value.
+   * Repeats until the condition holds, at most this long, by default longer than an idle reader takes on a busy
+   * machine; returns the last value.
    */
   readonly until: <A>(
     ask: () => Promise<A>,
@@ -198,7 +198,7 @@ const make = (environment: Readonly<Record<string, string>>, network: Network) =
     const merchant = yield* Effect.promise(newMerchant)
 
     const mine = (blocks = 1) => Effect.runPromise(chain.mine(blocks))
-    const until: MoneyWorld["until"] = async (ask, holds, millis = 15_000 + pollMillis.idle, every = 100) => {
+    const until: MoneyWorld["until"] = async (ask, holds, millis = 40_000 + pollMillis.idle, every = 100) => {
       const end = Date.now() + millis
       let value = await ask()
       while (!holds(value) && Date.now() < end) {

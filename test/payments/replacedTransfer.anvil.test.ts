@@ -83,9 +83,10 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       { transaction: first, payment: null, dropped: true },
       { transaction: second, payment: id, dropped: false }
     ])
-    expect(
+    const told = () =>
       world.delivered.filter(({ transactionId }) => transactionId === first || transactionId === second)
-    ).toHaveLength(1)
+    await until(async () => told().length > 0)
+    expect(told()).toHaveLength(1)
     await until(async () => (await openAlerts(id)).length === 0)
     const today = new Date().toISOString().slice(0, 10)
     const exported = async (what: "payments" | "transfers", column: string, value: unknown) => {

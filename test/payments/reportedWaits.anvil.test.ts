@@ -6,7 +6,7 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { moneyWorld, transferCall } from "./moneyWorld.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 const { chainId, usdc } = moneyNetwork
 
 const world = await moneyWorld()

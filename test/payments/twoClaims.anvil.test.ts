@@ -8,7 +8,7 @@ import { assemble } from "../support/assembler.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { moneyWorld } from "./moneyWorld.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const price = 3_000_000n
 const { chainId, usdc } = moneyNetwork

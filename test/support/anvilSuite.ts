@@ -44,7 +44,12 @@ export const verifierOver = (
     negativeMemory: options.negativeMemory ?? 0
   }).pipe(
     Layer.provideMerge(
-      RpcPool.layer({ urls: { test: urls }, retries: 1, timeout: options.timeout ?? 500, deadline: 2000 })
+      RpcPool.layer({
+        urls: { test: urls },
+        retries: 1,
+        timeout: options.timeout ?? 10_000,
+        deadline: 20_000
+      })
     ),
     Layer.provide(collectAlerts)
   )

@@ -51,7 +51,7 @@ export const databaseWorld = Effect.fnUntraced(function* ({ enter, proxyHost, se
     { DATABASE_URL: databaseUrl, ...env }
   )
   yield* cli.succeeded
-  const { publishable, secret } = JSON.parse(cli.output()).keys.test
+  const { publishable, secret } = JSON.parse(cli.stdout()).keys.test
   const answers: Array<Answered> = []
   let goes = true
   /** An intent, and the payment that it opens. */
@@ -120,5 +120,5 @@ export const expectOutage = (answers: ReadonlyArray<Answered>) => {
   )
   for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThan(0)
   // Two statements of a request, and other work on the machine.
-  expect(Math.max(...answers.map(({ tookMillis }) => tookMillis))).toBeLessThan(5_000)
+  expect(Math.max(...answers.map(({ tookMillis }) => tookMillis))).toBeLessThan(7_000)
 }

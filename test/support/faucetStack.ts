@@ -51,7 +51,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
   const instance = Effect.fnUntraced(function* (
     timing: Partial<FaucetTiming> = {},
     configured = true,
-    nodesMillis = 2_000
+    nodesMillis = 10_000
   ) {
     const node = yield* rpcProxy(chain.rpcUrl)
     const alerts: Array<Alert> = []
@@ -94,7 +94,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
     const faucet = yield* Effect.provideContext(Faucet, built)
     const clocked: Faucet["Service"] = {
       ...faucet,
-      held: (request) => clock.run(faucet.held(request)),
+      checkLimits: (request) => clock.run(faucet.checkLimits(request)),
       grant: (request) => clock.run(faucet.grant(request))
     }
     return {

@@ -19,7 +19,7 @@ export const paid = Effect.gen(function* () {
 export const verdictOver = Effect.fnUntraced(function* (
   expected: Expectation,
   behaviours: ReadonlyArray<Behaviour | undefined>,
-  timeout = 300
+  timeout = 10_000
 ) {
   const { rpcUrl } = yield* LocalChain
   const nodes = yield* Effect.forEach(behaviours, (behaviour) => rpcProxy(rpcUrl, behaviour))

@@ -74,7 +74,7 @@ for (const [what, wasHealthy] of process.env["FAULTS"] === "all" ? histories : h
         }).pipe(
           Effect.delay("20 millis"),
           Effect.repeat({ until: () => arrived.size >= settledAt.size }),
-          Effect.timeout("20 seconds")
+          Effect.timeout("60 seconds")
         )
         const [row] = yield* sql`
           SELECT percentile_disc(0.99) WITHIN GROUP (ORDER BY waited) AS p99, max(waited) AS longest FROM (

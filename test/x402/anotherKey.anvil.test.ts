@@ -7,7 +7,7 @@ import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { openPayment, payPath, requiredBy, rowsOf } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 
 const anotherKey = () =>

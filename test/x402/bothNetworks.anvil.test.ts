@@ -10,7 +10,7 @@ import { bodyV2, openPayment, payPath, rowsOf, until } from "./payloads.ts"
 import { payBySignature, signTerms, termsOf } from "./relaying/signed.ts"
 import { bothNetworksWorld, liveMnemonic, mnemonic, receiver, requirementsV2 } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 
 const amount = 1_500_000n
 const world = await bothNetworksWorld()

@@ -5,7 +5,7 @@ import type { Behaviour } from "../support/rpcProxy.ts"
 import { headerOf, openPayment, payPath, rowsOf, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 const price = 10_000_000n
 
@@ -56,6 +56,7 @@ describe("a node that declines a transaction", () => {
         /: eth_sendRawTransaction: error -32000, \d+ times in a row: txpool is full \(-32000\)$/
       )
     }
+    await until(async () => (await openAlerts()).length >= world.nodeCount)
     expect(await openAlerts()).toEqual(Array.from({ length: world.nodeCount }, () => alert))
     world.node.behave(() => undefined)
     await until(async () => (await again()).status === 200, 30_000)
@@ -65,6 +66,6 @@ describe("a node that declines a transaction", () => {
     world.node.behave(declining("insufficient funds for gas * price + value: balance 0, tx cost 1"))
     // It has been broadcast: until a block has passed its nonce, no caller is told that it failed.
     expect<unknown>((await pay()).answer.body.error).toBe("settlement_pending")
-    expect((await openAlerts()).map(({ kind }) => kind)).toContain("relayer_empty")
+    await until(async () => (await openAlerts()).some(({ kind }) => kind === "relayer_empty"))
   })
 })

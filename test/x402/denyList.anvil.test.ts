@@ -24,7 +24,7 @@ import {
 import { payBySignature, signTerms, termsOf } from "./relaying/signed.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const price = 1_000_000n
 const directory = mkdtempSync(join(tmpdir(), "quittance-deny-"))

@@ -12,7 +12,7 @@ import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { versions } from "./payloads.ts"
 import { otherEnv, receiver, requirementsV1, requirementsV2, type X402World, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const amount = 1_500_000n
 const now = () => BigInt(Math.floor(Date.now() / 1000))
@@ -105,7 +105,7 @@ describe("x402 facilitator", () => {
         intentUrl: version === 1 ? "https://api.example.com/weather" : world.baseUrl,
         reportedTransactionId: first.body.transaction
       })
-      for (let wait = 0; wait < 100 && !isDelivered(first.body.transaction); wait++) await Bun.sleep(50)
+      for (let wait = 0; wait < 600 && !isDelivered(first.body.transaction); wait++) await Bun.sleep(50)
       expect(world.delivered.filter((one) => one.transactionId === first.body.transaction)).toHaveLength(1)
     })
   }
@@ -379,7 +379,7 @@ describe("x402 facilitator", () => {
     expect(first.body.transaction).toStartWith("0x")
     world.node.behave(() => undefined)
     // No request is repeated: the reconciler completes it.
-    for (let wait = 0; wait < 200 && !(await payments()).some(isFirst(first.body.transaction)); wait++) {
+    for (let wait = 0; wait < 600 && !(await payments()).some(isFirst(first.body.transaction)); wait++) {
       await Bun.sleep(100)
     }
     expect((await settle(body)).body).toMatchObject({ success: true, transaction: first.body.transaction })

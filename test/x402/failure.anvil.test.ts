@@ -7,7 +7,7 @@ import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { bodyV2, cancel, carries, type Payload, relayElsewhere, rowsOf, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const amount = 10_000_000n
 const funds = 1_000_000_000n
@@ -58,9 +58,11 @@ describe("the outcome of a settlement", () => {
         ]).toContain(body.errorReason)
       }
       if (told.length === 2) {
-        // The holder of the signature may still use it.
-        expect(await settlementOf(account)).toMatchObject({ status: "pending", due: true })
-        await relayElsewhere(world, payload)
+        // The holder of the signature may still use it. On a slow machine a second broadcast may be on its way.
+        if (offered === 1) {
+          expect(await settlementOf(account)).toMatchObject({ status: "pending", due: true })
+          await relayElsewhere(world, payload)
+        }
         await until(() => isSettled(account), 40_000)
       } else expect(await isSettled(account)).toBe(true)
       expect(await world.balanceOf(account.address)).toBe(funds - amount)
@@ -79,13 +81,15 @@ describe("the outcome of a settlement", () => {
     expect((await settle(payload)).body.errorReason).toBe("relay_wallet_empty")
     const again = await settle(payload)
     expect(again.body.success).toBe(true)
-    const rows = await rowsOf(
-      world,
-      `SELECT t.outcome, cardinality(t.versions) AS versions FROM wallet_transactions t
-       JOIN x402_settlements s ON s.id = t.reference
-       WHERE s.payer = '\\x${account.address.slice(2)}' ORDER BY t.nonce`
-    )
-    expect(rows).toEqual([
+    const relayed = () =>
+      rowsOf(
+        world,
+        `SELECT t.outcome, cardinality(t.versions) AS versions FROM wallet_transactions t
+         JOIN x402_settlements s ON s.id = t.reference
+         WHERE s.payer = '\\x${account.address.slice(2)}' ORDER BY t.nonce`
+      )
+    await until(async () => (await relayed()).every(({ outcome }) => outcome !== null))
+    expect(await relayed()).toEqual([
       { outcome: "filled", versions: 2 },
       { outcome: "moved", versions: 1 }
     ])

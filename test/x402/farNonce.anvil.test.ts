@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { headerOf, openPayment, payPath, rowsOf, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 
 const price = 10_000_000n

@@ -88,7 +88,7 @@ describe("an authorization whose payment another wallet has paid", () => {
       // The filler is broadcast again and again, before the next block.
       await Bun.sleep(9_000)
       // Gas is cheap again.
-      for (let block = 0; block < 20; block++) {
+      for (let block = 0; block < 60; block++) {
         await mineAt(10n ** 9n)
         await Bun.sleep(500)
         if ((await relayed())?.["outcome"] !== null) break

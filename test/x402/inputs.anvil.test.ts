@@ -10,7 +10,7 @@ import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { bodyV1, bodyV2, firstVersion, headerOf, openPayment, payPath, versions } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const amount = 10_000n
 const random = () => toHex(crypto.getRandomValues(new Uint8Array(32)))

@@ -29,7 +29,7 @@ import {
 import { payBySignature, signTerms } from "./relaying/signed.ts"
 import { leastNodes, receiver, settingsOf, together, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const amount = 1_000_000n
 
@@ -65,6 +65,11 @@ describe("two instances", () => {
     const account = await world.payer()
     const body = bodyV2(await world.authorize(account, amount), amount)
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => settleAt(index, body)))
+    // On a slow machine every caller was told that it is pending: the next one gets the success.
+    for (let more = 0; more < 100 && !answers.some(({ success }) => success); more++) {
+      await Bun.sleep(200)
+      answers.push(await settleAt(more, body))
+    }
     expect(answers.filter(({ success }) => success)).toHaveLength(1)
     expect(await relayedOf(account.address)).toEqual([{ outcome: "moved" }])
   }, 180_000)
@@ -73,9 +78,15 @@ describe("two instances", () => {
     const accounts = await Array.fromAsync({ length: 20 }, () => world.payer())
     const before = await world.balanceOf(receiver)
     const answers = await Promise.all(
-      accounts.map(async (account, index) =>
-        settleAt(index, bodyV2(await world.authorize(account, amount), amount))
-      )
+      accounts.map(async (account, index) => {
+        const body = bodyV2(await world.authorize(account, amount), amount)
+        let answer = await settleAt(index, body)
+        for (let more = 0; more < 100 && answer.errorReason === "settlement_pending"; more++) {
+          await Bun.sleep(200)
+          answer = await settleAt(index, body)
+        }
+        return answer
+      })
     )
     expect(answers.filter(({ success }) => success)).toHaveLength(20)
     expect(await world.balanceOf(receiver)).toBe(before + 20n * amount)
@@ -109,8 +120,7 @@ describe("two instances", () => {
           ).length === 0,
         40_000
       )
-      const [payment] = await rowsOf(world, `SELECT status FROM payments WHERE id = '${id}'`)
-      expect(payment?.["status"]).toBe("settled")
+      await until(async () => (await statusOf(id)) === "settled", 40_000)
       await until(async () => {
         const [open] = await rowsOf(
           world,
@@ -329,7 +339,11 @@ describe("two instances", () => {
       expect(await attach(transferId, id)).toBe("settling")
       await Effect.runPromise(world.chain.rpc("evm_setAutomine", [true]))
       await Effect.runPromise(world.chain.mine(1))
-      expect((await answer).body.payment).toMatchObject({ status: "settled", payerAddress: buyer.address })
+      await answer
+      await until(async () => (await payBySignature(world, id, signed)).body.payment?.status === "settled")
+      expect((await payBySignature(world, id, signed)).body.payment).toMatchObject({
+        payerAddress: buyer.address
+      })
       expect(await attach(transferId, id)).toBe("settled")
     })
 
@@ -350,7 +364,11 @@ describe("two instances", () => {
         return undefined
       })
       const attached = attach(transferId, id)
-      await until(async () => isLooking)
+      await until(
+        async () =>
+          isLooking &&
+          (await rowsOf(world, `SELECT 1 FROM incoming_transfers WHERE attached_to = '${id}'`)).length > 0
+      )
       const refused = await payBySignature(world, id, signed)
       expect([refused.status, refused.body.error.code]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
       goOn()

@@ -4,7 +4,7 @@ import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { openPayment } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World({}, 3)
 
 for (const tag of ["pending", "latest"])

@@ -5,7 +5,7 @@ import { isHex, keccak256 } from "viem"
 import { bodyV2, rowsOf, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World({}, 3)
 
 test("a failed receipt that one node of three invents fails no settlement: its payer is charged once", async () => {

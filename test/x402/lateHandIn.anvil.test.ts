@@ -9,7 +9,7 @@ import type { Behaviour } from "../support/rpcProxy.ts"
 import { openPayment, relayElsewhere, rowsOf } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 
 /**

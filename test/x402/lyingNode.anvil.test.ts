@@ -11,7 +11,7 @@ import type { Behaviour } from "../support/rpcProxy.ts"
 import { bodyV2 } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World({}, 3)
 
 const amount = 10_000n

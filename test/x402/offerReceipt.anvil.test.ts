@@ -16,7 +16,7 @@ import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { headerOf, openPayment, payPath } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const world = await x402World()
 

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { bodyV1, bodyV2, firstVersion, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const amount = 10_000n
 const nonceUsed = "invalid_exact_evm_nonce_already_used"

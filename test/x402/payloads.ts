@@ -86,7 +86,7 @@ export const payPath = (world: X402World, id: string, env: Env = moneyNetwork.en
 export const someRelayedWei = 1_500_000_000_000_000n + moneyNetwork.postingGas * 4_000_000_000n
 
 /** Repeats until the condition holds, for this long plus the time that an idle reader may take. */
-export const until = async (condition: () => Promise<boolean>, millis = 15_000) => {
+export const until = async (condition: () => Promise<boolean>, millis = 40_000) => {
   const end = Date.now() + millis + moneyNetwork.pollMillis.idle
   while (Date.now() < end) {
     if (await condition()) return

@@ -1,6 +1,6 @@
 // A settlement that is given up while its transaction is being stored counts as under way.
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { toHex } from "viem"
 import { OutboxRepo } from "../../src/chain/wallets/OutboxRepo.ts"
@@ -12,7 +12,7 @@ import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { openPayment, rowsOf } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 
 test("a settlement whose transaction has been stored reserves its payment and returns no refusal", async () => {
@@ -51,6 +51,7 @@ test("a settlement whose transaction has been stored reserves its payment and re
       const settlements = yield* SettlementRepo
       const relayer = yield* RelayerRepo
       yield* settlements.register(registered(payer, id))
+      const signs = yield* Deferred.make<void>()
       // One caller's check of the chain succeeded: its transaction is signed and stored, under the locks.
       const sending = yield* Effect.forkChild(
         relayer.take(wallet, {
@@ -65,10 +66,14 @@ test("a settlement whose transaction has been stored reserves its payment and re
           chainNonce: 0,
           bounds: { merchant: 10n ** 12n, payer: 10n ** 12n, total: 10n ** 12n },
           onlyReserve: false,
-          sign: () => Effect.as(Effect.sleep("600 millis"), toHex(0x02f8))
+          sign: () =>
+            Deferred.succeed(signs, undefined).pipe(
+              Effect.andThen(Effect.sleep("600 millis")),
+              Effect.as(toHex(0x02f8))
+            )
         })
       )
-      yield* Effect.sleep("200 millis")
+      yield* Deferred.await(signs)
       // Another caller's earlier check failed: it gives up at the same time.
       yield* settlements.release(id, "invalid_exact_evm_insufficient_balance")
       expect((yield* Fiber.join(sending))._tag).toBe("Created")

@@ -6,10 +6,10 @@ import { Address } from "../../src/domain/Chain.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { transferCall } from "../payments/moneyWorld.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
-import { bodyV2, headerOf, openPayment, payPath, transfer, until } from "./payloads.ts"
+import { bodyV2, broadcasts, headerOf, openPayment, payPath, transfer, until } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const price = 10_000_000n
 
@@ -65,8 +65,10 @@ describe("an authorization that could not be sent", () => {
       validBefore: BigInt(Math.floor(Date.now() / 1000) + 30 * 86_400)
     })
     await Effect.runPromise(world.chain.rpc("evm_setAutomine", [false]))
+    const sent = broadcasts(world)
     const asked = world.call("POST", "/x402/settle", world.keys[world.env].secret, bodyV2(signed, price))
-    await Bun.sleep(2_500)
+    await until(async () => broadcasts(world) > sent)
+    await Bun.sleep(300)
     // The payer's money leaves in the same block, earlier.
     await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 18n))
     const leaving = await account.signTransaction({

@@ -6,6 +6,7 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import {
+  broadcasts,
   headerOf,
   openPayment,
   payPath,
@@ -17,7 +18,7 @@ import {
 } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const price = 10_000_000n
 const { chainId, usdc } = moneyNetwork
@@ -103,9 +104,9 @@ describe("an authorization and other transactions", () => {
     const id = await openPayment(world, "10.00")
     const spent = await rawTransfer(poor, "0x90F79bf6EB2c4f870365E785982E1f101E93b906", 0)
     await rpc("evm_setAutomine", false)
-    const nonce = (await relayed())?.["nonce"]
+    const [nonce, sent] = [(await relayed())?.["nonce"], broadcasts(world)]
     const answer = pay(id, await signed(poor))
-    await until(async () => (await relayed())?.["nonce"] !== nonce)
+    await until(async () => (await relayed())?.["nonce"] !== nonce && broadcasts(world) > sent)
     await Bun.sleep(300)
     await rpc("eth_sendRawTransaction", spent)
     await mine()
@@ -139,9 +140,9 @@ describe("an authorization and other transactions", () => {
     const away = await rawTransfer(account, other.address, 0)
     const header = await signed(account)
     await rpc("evm_setAutomine", false)
-    const nonce = (await relayed())?.["nonce"]
+    const [nonce, sent] = [(await relayed())?.["nonce"], broadcasts(world)]
     const answer = pay(id, header)
-    await until(async () => (await relayed())?.["nonce"] !== nonce)
+    await until(async () => (await relayed())?.["nonce"] !== nonce && broadcasts(world) > sent)
     await Bun.sleep(300)
     await mine()
     await until(async () => (await relayed())?.["outcome"] === "moved")

@@ -11,7 +11,7 @@ import { openPayment, report, rowsOf, until } from "./payloads.ts"
 import { payBySignature, signTerms } from "./relaying/signed.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 
 const amount = 10_000_000n

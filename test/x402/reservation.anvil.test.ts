@@ -17,7 +17,7 @@ import {
 } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const amount = 10_000_000n
 

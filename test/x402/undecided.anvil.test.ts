@@ -12,7 +12,7 @@ import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { bodyV2, headerOf, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
 import { receiver, x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 
 const amount = 10_000_000n
 

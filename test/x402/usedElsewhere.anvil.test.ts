@@ -6,7 +6,7 @@ import { Address } from "../../src/domain/Chain.ts"
 import { headerOf, openPayment, payPath, relayElsewhere, rowsOf, transfer, until } from "./payloads.ts"
 import { x402World } from "./x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 
 const price = 10_000_000n

@@ -1,7 +1,7 @@
 // `audit list` and `audit verify`: lists the changes in the audit log, and verifies the log.
 import { Effect, Option, Schema, SchemaGetter } from "effect"
 import { Command, Flag } from "effect/cli"
-import { counted } from "../../domain/counted.ts"
+import { pluralised } from "../../domain/pluralised.ts"
 import { AuditRepo } from "../../merchants/audit/AuditRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
@@ -73,30 +73,29 @@ const verify = Command.make(
     json
   },
   Effect.fn("audit verify")(function* (input) {
-    const { broken, entries, guarded, head, noted, owned, strangers } = yield* (yield* AuditRepo).verify(
-      input.since
-    )
+    const { broken, entries, isProtected, head, hashAtHead, canDisableTrigger, foreignTriggers } =
+      yield* (yield* AuditRepo).verify(input.since)
     if (Option.isSome(broken))
       return yield* tampered(`entry ${broken.value} was changed, or its predecessor was removed`)
     if (Option.isSome(input.since)) {
       const { hash, position } = input.since.value
-      if (Option.isNone(noted)) return yield* tampered(`entry ${position} of --since is gone`)
-      if (noted.value !== hash)
+      if (Option.isNone(hashAtHead)) return yield* tampered(`entry ${position} of --since is gone`)
+      if (hashAtHead.value !== hash)
         return yield* tampered(`entries up to ${position} differ from those of --since: they were rewritten`)
     }
-    if (!guarded)
+    if (!isProtected)
       return yield* new CommandFailed({
         message:
           "The audit log is not protected: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who changed it. Then recreate the trigger and its function as in migrations/0001_initial.ts, and run: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
       })
-    if (strangers.length > 0)
+    if (foreignTriggers.length > 0)
       return yield* new CommandFailed({
-        message: `Something else acts on the audit log and may drop or hide entries: ${strangers.join(", ")} on audit_entries. Find out who created it, then remove it.`
+        message: `Something else acts on the audit log and may drop or hide entries: ${foreignTriggers.join(", ")} on audit_entries. Find out who created it, then remove it.`
       })
     const text = Option.map(head, ({ hash, position }) => `${position}:${hash}`)
     const since = Option.getOrNull(Option.map(input.since, ({ position }) => position))
-    yield* print(input.json, { entries, head: Option.getOrNull(text), since, owned }, [
-      `${counted(entries, "entry", "entries")}, in an unbroken chain${since === null ? "" : `; unchanged up to ${since}, the head of --since`}.`,
+    yield* print(input.json, { entries, head: Option.getOrNull(text), since, owned: canDisableTrigger }, [
+      `${pluralised(entries, "entry", "entries")}, in an unbroken chain${since === null ? "" : `; unchanged up to ${since}, the head of --since`}.`,
       ...Option.match(text, {
         onNone: () => [],
         onSome: (head) => [
@@ -104,7 +103,7 @@ const verify = Command.make(
           `  bun run cli audit verify --since ${head}`
         ]
       }),
-      ...(owned
+      ...(canDisableTrigger
         ? [
             `This role owns the table, so it can disable the trigger and rewrite the log.${since === null ? " Only --since would detect that." : ""} To give the table to another role, see docs/databases.md.`
           ]

@@ -2,19 +2,19 @@
 // while a service is running, on the embedded database and on any other.
 import { Console, Effect, Layer, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
-import { counted } from "../../domain/counted.ts"
+import { pluralised } from "../../domain/pluralised.ts"
 import { judgeParameters, parameterRules } from "../../platform/AppConfig/urlParameters.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
 import { readBackup, writeBackup } from "../../platform/database/BackupFile.ts"
 import { copyFrom, copyInto, copyLocked, type Manifest, type Sink } from "../../platform/database/Copy.ts"
-import {
-  checkClosable,
-  closeToWriting,
-  isClosed,
-  openToWriting
-} from "../../platform/database/closeToWriting.ts"
 import { parseDatabaseUrl } from "../../platform/database/DatabaseUrl.ts"
+import {
+  checkCanBeReadOnly,
+  isReadOnly,
+  makeReadOnly,
+  makeWritable
+} from "../../platform/database/makeReadOnly.ts"
 import { causeOf } from "../../platform/database/migrate.ts"
 import { migrations } from "../../platform/database/migrations.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -29,10 +29,10 @@ const lines = ({ tables }: Manifest) => [
       ({ checksum, rows, table }) =>
         `  ${table.padEnd(24)} ${String(rows).padStart(9)} ${rows === 1 ? "row " : "rows"}  ${checksum}`
     ),
-  `${counted(
+  `${pluralised(
     tables.reduce((sum, { rows }) => sum + rows, 0),
     "row"
-  )} in ${counted(tables.length, "table")}, each verified by count and checksum.`
+  )} in ${pluralised(tables.length, "table")}, each verified by count and checksum.`
 ]
 
 const secrets =
@@ -129,10 +129,10 @@ const move = Command.make(
     const [refused] = judgeParameters("--to", input.to, parameterRules.postgres).refused
     if (refused !== undefined) return yield* new CommandFailed({ message: refused })
     const where = Database.whereOf(target)
-    const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof closeToWriting>>>) =>
+    const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof makeReadOnly>>>) =>
       Effect.provide(work, Layer.fresh(Database.layerCopy))
     // If an earlier run closed the database, it stays closed.
-    const wasClosed = yield* here(checkClosable(from)).pipe(Effect.mapError(asCommand))
+    const wasClosed = yield* here(checkCanBeReadOnly(from)).pipe(Effect.mapError(asCommand))
     if (wasClosed && !input.closed)
       return yield* new CommandFailed({
         message: `The database ${from} was closed to writing by an earlier move. Newer payments may be in another database. If not, pass --closed to move this database as it is, or run \`bun run cli database reopen\` to continue with it.`
@@ -140,7 +140,7 @@ const move = Command.make(
     const closed = `the database ${from} accepts no writes until you run: bun run cli database reopen`
     let closing = false
     const undone = Effect.suspend(() =>
-      closing && !wasClosed ? here(openToWriting(from)) : Effect.void
+      closing && !wasClosed ? here(makeWritable(from)) : Effect.void
     ).pipe(
       Effect.timeout("30 seconds"),
       Effect.as(wasClosed ? closed : `the database ${from} accepts writes as before`),
@@ -156,7 +156,7 @@ const move = Command.make(
           const all = yield* read(withProgress(sink))
           // Runs before the copy is committed: writes that are still waiting here fail.
           closing = true
-          yield* here(closeToWriting(from))
+          yield* here(makeReadOnly(from))
           yield* isLocked
           return all
         })
@@ -200,8 +200,8 @@ const reopen = Command.make(
   Effect.fn("database reopen")(function* (input) {
     const { database: configured } = yield* AppConfig
     const where = Database.whereOf(configured)
-    const wasClosed = yield* isClosed(where).pipe(Effect.mapError(asCommand))
-    if (wasClosed) yield* openToWriting(where).pipe(Effect.mapError(asCommand))
+    const wasClosed = yield* isReadOnly(where).pipe(Effect.mapError(asCommand))
+    if (wasClosed) yield* makeWritable(where).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { database: where, wasClosed }, [
       wasClosed
         ? `The database ${where} accepts writes again. It does not contain what was written to the other database since the move.`

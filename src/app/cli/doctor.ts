@@ -12,8 +12,8 @@ import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import { OutboxRepo } from "../../chain/wallets/OutboxRepo.ts"
 import { Address, type Env } from "../../domain/Chain.ts"
-import { counted } from "../../domain/counted.ts"
 import { blocksIn, envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
+import { pluralised } from "../../domain/pluralised.ts"
 import { ReceiverBlacklistRepo } from "../../merchants/ReceiverBlacklistRepo.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
@@ -21,8 +21,8 @@ import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
-import { isClosed } from "../../platform/database/closeToWriting.ts"
 import { fullDisk } from "../../platform/database/fullDisk.ts"
+import { isReadOnly } from "../../platform/database/makeReadOnly.ts"
 import { layerOpenNetworks, Networks } from "../../platform/Networks.ts"
 import { EndpointUrlRepo } from "../../webhooks/EndpointUrlRepo.ts"
 import { BacklogRepo } from "../telemetry/BacklogRepo.ts"
@@ -53,7 +53,7 @@ const logsObstacle = Effect.fnUntraced(
     yield* call("eth_getLogs", [{ address, blockHash: block.hash }], Schema.Array(Schema.Unknown))
     return undefined
   },
-  Effect.catch(({ message, words }) => Effect.succeed(words ?? message))
+  Effect.catch(({ message, nodeMessage }) => Effect.succeed(nodeMessage ?? message))
 )
 
 /** Transfers are read from logs: those of new blocks and, after an outage, those of a day ago. */
@@ -111,13 +111,13 @@ const nodeFinding = (env: Env, url: string) =>
       ok(about, `${name} with its USDC, newest block ${age} s old`)
     )
   }).pipe(
-    Effect.catch(({ kind, message, words }) =>
+    Effect.catch(({ kind, message, nodeMessage }) =>
       Effect.succeed(
         failure(
           `node ${hostOf(url)}`,
           kind === "transport"
             ? `The node does not respond (${message}). Check the URL, its key and the firewall.`
-            : `${words === undefined ? message : `The node answers ${words}`}. Check its key and its plan, or use another node.`
+            : `${nodeMessage === undefined ? message : `The node answers ${nodeMessage}`}. Check its key and its plan, or use another node.`
         )
       )
     )
@@ -146,7 +146,7 @@ const clockFinding = Effect.gen(function* () {
 /** A moved database still answers, so this is checked separately. */
 const writingFindings = Effect.gen(function* () {
   const { database } = yield* AppConfig
-  return (yield* isClosed(Database.whereOf(database)))
+  return (yield* isReadOnly(Database.whereOf(database)))
     ? [
         failure(
           "database",
@@ -227,7 +227,7 @@ const denyListFinding = Effect.gen(function* () {
   if (Option.isNone(denyList)) return ok("deny list", "None: DENY_LIST is not set")
   return yield* readDenyList(denyList.value).pipe(
     Effect.map(({ addresses, date }) =>
-      ok("deny list", `${counted(addresses.size, "address", "addresses")}, of ${date.toISOString()}`)
+      ok("deny list", `${pluralised(addresses.size, "address", "addresses")}, of ${date.toISOString()}`)
     ),
     Effect.catch(({ message }) => Effect.succeed(failure("deny list", message)))
   )

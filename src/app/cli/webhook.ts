@@ -1,7 +1,7 @@
 // `webhook regenerate-secret`, `webhook reencrypt` and `webhook replay`.
 import { DateTime, Effect, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { counted } from "../../domain/counted.ts"
+import { pluralised } from "../../domain/pluralised.ts"
 import { ReplayRepo } from "../../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../../webhooks/regenerateSecret.ts"
@@ -65,12 +65,12 @@ const reencrypt = Command.make(
     if (lost.length > 0)
       return yield* new CommandFailed({
         message: [
-          `${counted(count, "secret")} re-encrypted, but not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again. If it is lost, replace these secrets:`,
+          `${pluralised(count, "secret")} re-encrypted, but not all: ENCRYPTION_KEYS lacks ${theKeys(lost)}. Add it back and run this again. If it is lost, replace these secrets:`,
           ...lost.map(({ count, owner }) => `  ${count} ${recreateSecrets[owner]}`)
         ].join("\n")
       })
     yield* print(input.json, { count, kid, retiredReceiptKeys }, [
-      `${counted(count, "secret")} re-encrypted; all use the key ${kid} now.`,
+      `${pluralised(count, "secret")} re-encrypted; all use the key ${kid} now.`,
       ...(retiredReceiptKeys === 0
         ? []
         : [
@@ -116,7 +116,7 @@ const replay = Command.make(
     const failed = yield* replayFailed(tenant, since, at)
     const unsent = yield* replayUnsent(tenant, since, at)
     yield* print(input.json, { count: failed + unsent, failed, unsent }, [
-      `Queued for one more attempt: ${counted(failed, "failed delivery", "failed deliveries")} of the last ${counted(input.hours, "hour")}, with the same ids. Also queued: ${counted(unsent, "settled payment")} whose delivery had no endpoint or was cancelled.`
+      `Queued for one more attempt: ${pluralised(failed, "failed delivery", "failed deliveries")} of the last ${pluralised(input.hours, "hour")}, with the same ids. Also queued: ${pluralised(unsent, "settled payment")} whose delivery had no endpoint or was cancelled.`
     ])
   })
 ).pipe(

@@ -6,9 +6,9 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import vectors from "../../../docs/guides/webhook-vectors.json"
 import { NotFound } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
-import { errorAnswer } from "../../platform/http/Answers.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { RequestId } from "../../platform/http/RequestContext.ts"
+import { envelopeResponse } from "../../platform/http/ResponseEnvelope.ts"
 import { acceptsGzip, isKnown } from "../../platform/pages/BrowserBundle.ts"
 import { icon } from "../../platform/pages/icon.ts"
 import { pageHeaders } from "../../platform/pages/pageHeaders.ts"
@@ -36,10 +36,10 @@ export const guidePatterns: ReadonlyArray<string> = [...guidePaths, operationPat
 const Name = Schema.Struct({ name: Schema.String.check(Schema.isPattern(/^[@\w-]+(\.[\w-]+)*$/)) })
 
 const plain = (text: string, contentType: string) => HttpServerResponse.text(text, { contentType })
-const markdownAnswer = (text: string) => plain(text, "text/markdown; charset=utf-8")
+const markdownResponse = (text: string) => plain(text, "text/markdown; charset=utf-8")
 
 /** Browsers revalidate pages each time, but cache the pages' assets while their content is the same. */
-const fileAnswer = ({ bytes, contentType, etag, gzip, policy }: SiteFile) =>
+const fileResponse = ({ bytes, contentType, etag, gzip, policy }: SiteFile) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
     const own = {
       "x-content-type-options": "nosniff",
@@ -67,11 +67,11 @@ const notBuilt = HttpServerResponse.text("The pages could not be built: `bun run
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const { baseUrl } = yield* AppConfig
-    const absent = Effect.map(RequestId, (requestId) => errorAnswer(new NotFound(), requestId, baseUrl))
+    const absent = Effect.map(RequestId, (requestId) => envelopeResponse(new NotFound(), requestId, baseUrl))
     const siteFile = siteFiles(baseUrl)
     const answered = (path: string, otherwise: typeof absent) =>
       Effect.promise(() => siteFile(path)).pipe(
-        Effect.flatMap((file) => (file === undefined ? otherwise : fileAnswer(file))),
+        Effect.flatMap((file) => (file === undefined ? otherwise : fileResponse(file))),
         Effect.timeoutOrElse({ duration: maxWait, orElse: () => Effect.succeed(underWay) })
       )
 
@@ -97,7 +97,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
           ? absent
           : Effect.map(
               Effect.promise(() => namingContents(text.replaceAll("{base_url}", baseUrl), baseUrl)),
-              markdownAnswer
+              markdownResponse
             )
       })
 
@@ -135,6 +135,6 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       "/llms.txt",
       Effect.map(texts, ({ contents }) => plain(contents, "text/plain; charset=utf-8"))
     )
-    yield* router.add("GET", "/docs/webhook-vectors.json", Effect.succeed(jsonAnswer(vectors)))
+    yield* router.add("GET", "/docs/webhook-vectors.json", Effect.succeed(jsonResponse(vectors)))
   })
 )

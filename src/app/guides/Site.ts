@@ -47,10 +47,10 @@ const place = async (): Promise<string | undefined> => {
 
 /** A file of the site, kept in memory after its first request; undefined if there is none. */
 export const siteFiles = (baseUrl: string): ((path: string) => Promise<SiteFile | undefined>) => {
-  const known = new Map<string, SiteFile>()
+  const cache = new Map<string, SiteFile>()
   return async (path) => {
-    const before = known.get(path)
-    if (before !== undefined) return before
+    const cached = cache.get(path)
+    if (cached !== undefined) return cached
     const directory = await place()
     const file = directory === undefined ? undefined : join(directory, path)
     if (file === undefined || !existsSync(file)) return undefined
@@ -67,7 +67,7 @@ export const siteFiles = (baseUrl: string): ((path: string) => Promise<SiteFile 
       contentType: contentTypes[extension] ?? "application/octet-stream",
       policy: extension === "html" ? policyFor(text) : undefined
     }
-    known.set(path, made)
+    cache.set(path, made)
     return made
   }
 }

@@ -1,10 +1,9 @@
 // The error guide, generated from the catalogue of codes: grouped by cause, each code with its status and remedy.
 import { SchemaAST } from "effect"
-import { limitAdvice } from "../../chain/faucet/Faucet/refusals.ts"
 import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
+import { faucetLimitAdvice } from "../../domain/faucetLimits.ts"
+import { mismatchAdvice, refundMismatchAdvice } from "../../domain/mismatchAdvice.ts"
 import { buyerTokenAdvice } from "../../payments/buyers/BuyerTokenRefused.ts"
-import { mismatchAdvice } from "../../payments/Payments/mismatchError.ts"
-import { refundMismatchAdvice } from "../../payments/refunds/Refunds/refundNotProven.ts"
 import { Envelope } from "../../platform/http/Envelope.ts"
 import { webhookUrlAdvice } from "../../webhooks/WebhookUrlRefused.ts"
 import type { AuthorizationReason, RelayReason } from "../../x402/relaying/Api.ts"
@@ -93,7 +92,7 @@ const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string
     finalized: "The transfer's block is not `finalized` yet.",
     live: "Mainnet is closed."
   },
-  FAUCET_LIMIT_REACHED: limitAdvice,
+  FAUCET_LIMIT_REACHED: faucetLimitAdvice,
   AUTHORIZATION_REFUSED: authorizationReasons,
   RELAY_UNAVAILABLE: relayReasons,
   FAUCET_UNAVAILABLE: {

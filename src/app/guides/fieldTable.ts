@@ -38,8 +38,8 @@ const membersOf = (document: Json, schema: unknown): ReadonlyArray<Json> => {
   }
   const choices = [...listAt(anyOf), ...listAt(oneOf)]
   if (choices.length > 0)
-    return choices.flatMap((one) => membersOf(document, one)).map((member) => ({ ...member, ...own }))
-  const parts = listAt(allOf).flatMap((one) => membersOf(document, one))
+    return choices.flatMap((choice) => membersOf(document, choice)).map((member) => ({ ...member, ...own }))
+  const parts = listAt(allOf).flatMap((part) => membersOf(document, part))
   return [Object.assign({}, ...parts, own)]
 }
 
@@ -57,8 +57,8 @@ const typeOf = (document: Json, schema: unknown): string => {
 /** Limits that a caller may reach, in words; the limits of JavaScript's numbers are left out. */
 const boundsOf = (schema: Json): ReadonlyArray<string> => {
   const between = (least: unknown, most: unknown, unit: string) => {
-    const [from, to] = [least, most].map((one) =>
-      Predicate.isNumber(one) && Math.abs(one) < Number.MAX_SAFE_INTEGER ? one : undefined
+    const [from, to] = [least, most].map((bound) =>
+      Predicate.isNumber(bound) && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined
     )
     const noun = unit === "" ? "" : ` ${to === 1 ? unit : `${unit}s`}`
     if (to !== undefined) return [from === undefined ? `At most ${to}${noun}.` : `${from} to ${to}${noun}.`]
@@ -73,7 +73,7 @@ const boundsOf = (schema: Json): ReadonlyArray<string> => {
 
 const valuesOf = (members: ReadonlyArray<Json>): ReadonlyArray<string> => {
   const values = unique(
-    members.flatMap((one) => ("const" in one ? [one["const"]] : listAt(one["enum"]))).map(String)
+    members.flatMap((member) => ("const" in member ? [member["const"]] : listAt(member["enum"]))).map(String)
   )
   if (values.length === 0) return []
   return [values.length === 1 ? `Always ${code(values.join())}.` : `One of ${values.map(code).join(", ")}.`]
@@ -81,23 +81,23 @@ const valuesOf = (members: ReadonlyArray<Json>): ReadonlyArray<string> => {
 
 const meaningOf = (members: ReadonlyArray<Json>): string =>
   unique([
-    ...members.map((one) => textAt(one["description"])).filter((text) => text !== ""),
+    ...members.map((member) => textAt(member["description"])).filter((text) => text !== ""),
     ...valuesOf(members),
     ...members.flatMap(boundsOf)
   ]).join(" ")
 
-const longest = 48
+const maxLength = 48
 const shownExample = (value: unknown): string => {
   if (value === undefined || value === null || typeof value === "object") return ""
   const text = String(value)
-  return text === "" ? "" : code(text.length > longest ? `${text.slice(0, longest)}…` : text)
+  return text === "" ? "" : code(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
 }
 
 export const fieldOf = (document: Json, name: string, schema: unknown, isRequired: boolean): Field => ({
   name,
   type: typeOf(document, schema),
   isRequired,
-  meaning: meaningOf(membersOf(document, schema).filter((one) => !isNull(one))),
+  meaning: meaningOf(membersOf(document, schema).filter((member) => !isNull(member))),
   example: shownExample(
     exampleOf(
       document,
@@ -109,13 +109,14 @@ export const fieldOf = (document: Json, name: string, schema: unknown, isRequire
 
 /** The fields of an object and of the objects in it, as paths; `[]` stands for each item of an array. */
 export const fieldsOf = (document: Json, schema: unknown, path = "", depth = 0): ReadonlyArray<Field> => {
-  const members = membersOf(document, schema).filter((one) => !isNull(one))
-  const arrays = members.filter((one) => one["type"] === "array")
-  if (arrays.length > 0) return arrays.flatMap((one) => fieldsOf(document, one["items"], `${path}[]`, depth))
-  const objects = members.filter((one) => isJson(one["properties"]))
+  const members = membersOf(document, schema).filter((member) => !isNull(member))
+  const arrays = members.filter((member) => member["type"] === "array")
+  if (arrays.length > 0)
+    return arrays.flatMap((array) => fieldsOf(document, array["items"], `${path}[]`, depth))
+  const objects = members.filter((member) => isJson(member["properties"]))
   if (objects.length === 0 || depth > 6) return []
   const names = unique(
-    objects.flatMap((one) => (isJson(one["properties"]) ? Object.keys(one["properties"]) : []))
+    objects.flatMap((object) => (isJson(object["properties"]) ? Object.keys(object["properties"]) : []))
   )
   return names.flatMap((name) => {
     const own = objects.flatMap(({ properties }) =>
@@ -124,7 +125,7 @@ export const fieldsOf = (document: Json, schema: unknown, path = "", depth = 0):
     const [only, ...others] = own
     const field = others.length === 0 ? only : { anyOf: own }
     const full = path === "" ? name : `${path}.${name}`
-    const isRequired = objects.every((one) => listAt(one["required"]).includes(name))
+    const isRequired = objects.every((object) => listAt(object["required"]).includes(name))
     return [fieldOf(document, full, field, isRequired), ...fieldsOf(document, field, full, depth + 1)]
   })
 }

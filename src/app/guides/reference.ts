@@ -55,7 +55,7 @@ const places = [
 const parametersOf = ({ operation }: Operation, place: string) =>
   listAt(operation["parameters"])
     .filter(isJson)
-    .filter((one) => one["in"] === place)
+    .filter((parameter) => parameter["in"] === place)
 
 /** A parameter in the form of a field. */
 const fieldOfParameter = (document: Json, parameter: Json) => {
@@ -81,7 +81,7 @@ type Key = keyof typeof keys
 const isKey = (name: string): name is Key => name in keys
 const keysOf = (operation: Json): ReadonlyArray<Key> =>
   listAt(operation["security"])
-    .flatMap((one) => (isJson(one) ? Object.keys(one) : []))
+    .flatMap((requirement) => (isJson(requirement) ? Object.keys(requirement) : []))
     .filter(isKey)
 
 const whoMayCall = (operation: Json) => {
@@ -96,12 +96,12 @@ const commandOf = (operation: Operation) => {
   const valueOf = (parameter: Json) =>
     fieldOfParameter(operation.document, parameter).example.replaceAll("`", "") || "VALUE"
   const path = parametersOf(operation, "path").reduce(
-    (path, one) => path.replace(`{${textAt(one["name"])}}`, valueOf(one)),
+    (path, parameter) => path.replace(`{${textAt(parameter["name"])}}`, valueOf(parameter)),
     operation.path
   )
   const query = parametersOf(operation, "query")
-    .filter((one) => one["required"] === true)
-    .map((one) => `${textAt(one["name"])}=${encodeURIComponent(valueOf(one))}`)
+    .filter((parameter) => parameter["required"] === true)
+    .map((parameter) => `${textAt(parameter["name"])}=${encodeURIComponent(valueOf(parameter))}`)
   const [key] = keysOf(operation.operation)
   const body = at(bodyOf(operation.operation["requestBody"]), "example")
   const url = `{base_url}${path}${query.length === 0 ? "" : `?${query.join("&")}`}`
@@ -122,7 +122,7 @@ const requestOf = (operation: Operation, heading: string) => {
   const { document } = operation
   const body = bodyOf(operation.operation["requestBody"])
   const parameters = places.flatMap(([place, title]) => {
-    const fields = parametersOf(operation, place).map((one) => fieldOfParameter(document, one))
+    const fields = parametersOf(operation, place).map((parameter) => fieldOfParameter(document, parameter))
     return fields.length === 0 ? [] : [`${heading}# ${title}`, fieldTable("Parameter", fields)]
   })
   const fields = fieldsOrNone("Field", fieldsOf(document, at(body, "schema")))
@@ -163,7 +163,7 @@ const responsesOf = (
 ) => {
   const responses = Object.entries(jsonAt(operation, "responses"))
   const answers = responses
-    .filter((one) => !isRefusal(one))
+    .filter((response) => !isRefusal(response))
     .flatMap(([status, response]) => {
       const body = bodyOf(response)
       const example = at(body, "example")
@@ -171,7 +171,7 @@ const responsesOf = (
       return [
         `${heading} ${isEvent ? "Your response" : "Response"} ${status}`,
         textAt(response, "description"),
-        ...(media.length < 2 ? [] : [`As ${media.map((one) => `\`${one}\``).join(" or ")}.`]),
+        ...(media.length < 2 ? [] : [`As ${media.map((type) => `\`${type}\``).join(" or ")}.`]),
         ...(media.length > 1 ? [] : fieldsOrNone("Field", fieldsOf(document, at(body, "schema")))),
         ...(example === undefined || media.length > 1 ? [] : [jsonBlock(example)])
       ]
@@ -227,18 +227,18 @@ export const referenceOf = (document: Json): Reference => {
     const name = textAt(tag, "name")
     const own = operations.filter(({ operation }) => listAt(operation["tags"]).includes(name))
     const description = textAt(tag, "description")
-    const pages = own.map((one): OperationPage => {
-      const title = textAt(one.operation["summary"])
+    const pages = own.map((operation): OperationPage => {
+      const title = textAt(operation.operation["summary"])
       return {
-        name: `reference/${slugOf(textAt(one.operation["operationId"]))}`,
+        name: `reference/${slugOf(textAt(operation.operation["operationId"]))}`,
         title,
-        call: callOf(one),
+        call: callOf(operation),
         group: name,
-        summary: firstSentence(textAt(one.operation["description"])),
-        markdown: `${markdownOf(one, "#", common)}\n`
+        summary: firstSentence(textAt(operation.operation["description"])),
+        markdown: `${markdownOf(operation, "#", common)}\n`
       }
     })
-    const sections = own.map((one) => markdownOf(one, "###", common))
+    const sections = own.map((operation) => markdownOf(operation, "###", common))
     return [{ name, description, operations: pages, sections }]
   })
   const heads = ({ name, description }: ReferenceGroup) => [`## ${name}`, description]

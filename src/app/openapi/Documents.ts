@@ -5,7 +5,7 @@ import { HttpRouter } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import { attemptsInWords } from "../../domain/attemptsInWords.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { delaySeconds } from "../../platform/workers/RetrySchedule.ts"
 import { RetryPolicy } from "../../webhooks/RetryPolicy.ts"
 import { Api } from "../Api.ts"
@@ -29,7 +29,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
   Effect.gen(function* () {
     const { baseUrl } = yield* AppConfig
     const document = yield* Effect.cached(
-      Effect.map(openApiDocument(baseUrl), (document) => jsonAnswer(document))
+      Effect.map(openApiDocument(baseUrl), (document) => jsonResponse(document))
     )
     yield* router.add("GET", "/openapi.json", document)
   })

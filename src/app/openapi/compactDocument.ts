@@ -12,9 +12,9 @@ const mapFields = (fields: Json, f: (value: unknown, name: string) => unknown): 
 
 /** Rewrites every node of a document, innermost first. */
 const rewrite = (value: unknown, f: (node: Json) => unknown): unknown => {
-  if (Array.isArray(value)) return value.map((one) => rewrite(one, f))
+  if (Array.isArray(value)) return value.map((element) => rewrite(element, f))
   if (!isJson(value)) return value
-  return f(Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rewrite(one, f)])))
+  return f(Object.fromEntries(Object.entries(value).map(([key, element]) => [key, rewrite(element, f)])))
 }
 
 const isEnum = (value: unknown): value is Json & { readonly enum: ReadonlyArray<unknown> } =>
@@ -24,7 +24,7 @@ const isEnum = (value: unknown): value is Json & { readonly enum: ReadonlyArray<
 const flattenUnions = (node: Json): unknown => {
   const { anyOf, ...rest } = node
   if (!Array.isArray(anyOf)) return node
-  if (anyOf.every(isEnum)) return { type: "string", enum: anyOf.flatMap((one) => one.enum), ...rest }
+  if (anyOf.every(isEnum)) return { type: "string", enum: anyOf.flatMap((member) => member.enum), ...rest }
   const [only, ...others] = anyOf
   return others.length === 0 && isJson(only) ? { ...only, ...rest } : node
 }
@@ -41,7 +41,7 @@ const codesOf = (schema: unknown): ReadonlyArray<string> => {
   rewrite(schema, (node) => {
     const properties = node["properties"]
     const code = isJson(properties) ? properties["code"] : undefined
-    if (isEnum(code)) for (const one of code.enum) if (Predicate.isString(one)) codes.add(one)
+    if (isEnum(code)) for (const name of code.enum) if (Predicate.isString(name)) codes.add(name)
     return node
   })
   return [...codes].sort()
@@ -57,7 +57,7 @@ const headerRefs = (...names: ReadonlyArray<keyof typeof headers>) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 const requestHeaders = headerRefs("x-request-id")
 
-const errorAnswer = (status: string, codes: ReadonlyArray<string>) => {
+const errorResponse = (status: string, codes: ReadonlyArray<string>) => {
   return {
     description: codes
       .map((code) => `\`${code}\`: ${isErrorCode(code) ? errorCodes[code].summary : ""}`)
@@ -92,7 +92,7 @@ const answer = (method: string, status: string, response: unknown) => {
   if (!isJson(response)) return response
   if (Number(status) >= 400 && status !== "402") {
     const codes = codesOf(response["content"]).filter((code) => method !== "get" || !bodyCodes.has(code))
-    return codes.length === 0 ? undefined : errorAnswer(status, codes)
+    return codes.length === 0 ? undefined : errorResponse(status, codes)
   }
   const content = response["content"]
   return {
@@ -123,14 +123,14 @@ const securitySchemes = {
   agentKey: keyScheme("agent", "ak")
 }
 
-const plainAnswer = (description: string, body: Json) => ({
+const plainResponse = (description: string, body: Json) => ({
   description,
   headers: requestHeaders,
   content: { "application/json": { schema: { type: "object", ...body } } }
 })
 const status = { required: ["status"], properties: { status: { type: "string" } } }
 
-const unknownQuery = errorAnswer("400", ["INVALID_REQUEST"])
+const unknownQuery = errorResponse("400", ["INVALID_REQUEST"])
 
 const systemOperation = (operationId: string, summary: string, responses: Json) => ({
   get: {
@@ -144,12 +144,12 @@ const systemOperation = (operationId: string, summary: string, responses: Json) 
 
 /** Routes outside the versioned contract that machines read. */
 const systemPaths = {
-  "/healthz": systemOperation("healthz", "Is the process alive", { "200": plainAnswer("Alive.", status) }),
+  "/healthz": systemOperation("healthz", "Is the process alive", { "200": plainResponse("Alive.", status) }),
   "/readyz": systemOperation("readyz", "Does the database answer, with every migration", {
-    "200": plainAnswer("Ready.", status),
-    "503": plainAnswer("Unavailable; `status` says so.", status)
+    "200": plainResponse("Ready.", status),
+    "503": plainResponse("Unavailable; `status` says so.", status)
   }),
-  "/openapi.json": systemOperation("openapi", "This document", { "200": plainAnswer("OpenAPI 3.1.", {}) })
+  "/openapi.json": systemOperation("openapi", "This document", { "200": plainResponse("OpenAPI 3.1.", {}) })
 }
 
 /** Text in requests has no U+0000, because `BodyRules` refuses it. */
@@ -166,8 +166,8 @@ const operation = (node: unknown, method: string): unknown => {
     ...("requestBody" in node ? { requestBody: rewrite(node["requestBody"], storable) } : {}),
     responses: Object.fromEntries(
       Object.entries(node["responses"])
-        .map(([status, one]) => [status, answer(method, status, one)] as const)
-        .filter(([, one]) => one !== undefined)
+        .map(([status, response]) => [status, answer(method, status, response)] as const)
+        .filter(([, response]) => response !== undefined)
     )
   }
 }

@@ -121,7 +121,7 @@ const byPattern = (pattern: string): string | undefined => {
 
 export const exampleOf = (document: Json, schema: unknown, name = "", depth = 0): unknown => {
   if (!isJson(schema) || depth > 12) return null
-  const again = (one: unknown, field = name) => exampleOf(document, one, field, depth + 1)
+  const again = (part: unknown, field = name) => exampleOf(document, part, field, depth + 1)
   const { $ref, examples, enum: values, anyOf, oneOf, allOf, items, properties } = schema
   if ($ref === "#/components/schemas/Token") return { address: usdc, chainId: 84532 }
   if (Predicate.isString($ref)) {
@@ -139,18 +139,18 @@ export const exampleOf = (document: Json, schema: unknown, name = "", depth = 0)
   if (name === "status" && schema["type"] === "string") return "ok"
   if (name in named && !isJson(properties)) return named[name]
   const choices = [...listOf(oneOf), ...listOf(anyOf)]
-  const [choice] = choices.filter((one) => !isJson(one) || one["type"] !== "null")
+  const [choice] = choices.filter((choice) => !isJson(choice) || choice["type"] !== "null")
   if (choice !== undefined) return again(choice)
   if (isJson(properties)) {
-    const fields = Object.entries(properties).map(([field, one]) => [field, again(one, field)] as const)
-    return Object.fromEntries(fields.filter(([, one]) => one !== undefined))
+    const fields = Object.entries(properties).map(([field, part]) => [field, again(part, field)] as const)
+    return Object.fromEntries(fields.filter(([, example]) => example !== undefined))
   }
   const parts = listOf(allOf)
   if (parts.length > 0) {
-    const examplesOf = parts.map((one) => again(one))
+    const examplesOf = parts.map((part) => again(part))
     return examplesOf.every(isJson)
       ? Object.assign({}, ...examplesOf)
-      : examplesOf.find((one) => one !== null && one !== undefined)
+      : examplesOf.find((example) => example !== null && example !== undefined)
   }
   switch (schema["type"]) {
     case "array":
@@ -177,7 +177,7 @@ export const withExamples = (document: Json): Json => {
     if (!isJson(value)) return value
     const schema = value["schema"]
     const isBody = isJson(schema) && !("in" in value) && !("example" in value) && !("description" in value)
-    const visited = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, visit(one)]))
+    const visited = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, visit(part)]))
     return isBody ? { ...visited, example: exampleOf(document, schema) } : visited
   }
   return { ...document, paths: visit(document["paths"]), webhooks: visit(document["webhooks"]) }

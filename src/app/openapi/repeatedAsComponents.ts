@@ -40,16 +40,16 @@ const partOf = (parent: string, field: string, value: unknown, operationId: stri
 
 /** Passes every such part to `replace`, the outer ones first. */
 const walk = (value: unknown, replace: (part: Part) => unknown, parent = "", operationId = ""): unknown => {
-  const child = (one: unknown, field: string, operation: string) => {
-    const part = partOf(parent, field, one, operation)
-    const replaced = part === undefined ? one : replace(part)
+  const child = (inner: unknown, field: string, operation: string) => {
+    const part = partOf(parent, field, inner, operation)
+    const replaced = part === undefined ? inner : replace(part)
     return walk(replaced, replace, field, operation)
   }
-  if (Array.isArray(value)) return value.map((one) => child(one, "", operationId))
+  if (Array.isArray(value)) return value.map((element) => child(element, "", operationId))
   if (!isJson(value)) return value
   const operation = Predicate.isString(value["operationId"]) ? value["operationId"] : operationId
   return Object.fromEntries(
-    Object.entries(value).map(([field, one]) => [field, child(one, field, operation)])
+    Object.entries(value).map(([field, element]) => [field, child(element, field, operation)])
   )
 }
 
@@ -84,9 +84,9 @@ export const repeatedAsComponents = (document: Json): Json => {
   const replace = (part: Part): unknown => {
     const key = keyOf(part)
     if (uses.get(key) === 1 || !isWorthIt(part)) return part.value
-    const known = names.get(key)
-    const name = known ?? freeName(part)
-    if (known === undefined) {
+    const givenName = names.get(key)
+    const name = givenName ?? freeName(part)
+    if (givenName === undefined) {
       names.set(key, name)
       shared[part.kind][name] = part.value
       shared[part.kind][name] = walk(part.value, replace)

@@ -44,7 +44,7 @@ const order = [
 
 const delivery = (
   retries: string,
-  { body, description, isOfPayment, summary }: (typeof events)[EventType]
+  { body, description, belongsToPayment, summary }: (typeof events)[EventType]
 ) => {
   const schema = SchemaAST.resolveIdentifier(body.ast)
   return {
@@ -54,7 +54,7 @@ const delivery = (
       summary,
       description,
       security: [],
-      parameters: isOfPayment ? [...common, ...order] : common,
+      parameters: belongsToPayment ? [...common, ...order] : common,
       requestBody: {
         required: true,
         content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } }

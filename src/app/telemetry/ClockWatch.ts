@@ -11,7 +11,7 @@ import { clockOf, secondsAhead } from "../../platform/database/DatabaseClock.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 
-const every = "30 seconds"
+const checkInterval = "30 seconds"
 const tolerated = 20
 /**
  * Instances share the alert. An instance with a correct clock closes an alert of this age, because the
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
 
   yield* periodic(
     "Checking the clocks",
-    Effect.sleep(every),
+    Effect.sleep(checkInterval),
     Effect.all([withDatabase, ...executing.map(withChain)], { discard: true }),
     "Warn"
   )

@@ -14,7 +14,7 @@ import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
 import { BacklogRepo } from "./BacklogRepo.ts"
 import { stalledQueues, unreadNetworks } from "./stalledWork.ts"
 
-const every = "30 seconds"
+const checkInterval = "30 seconds"
 /** A worker that fails for this long raises an alert. */
 const failingMillis = 5 * 60_000
 
@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  yield* periodic("Looking for work that has stopped", Effect.sleep(every), look, "Warn")
+  yield* periodic("Looking for work that has stopped", Effect.sleep(checkInterval), look, "Warn")
 })
 
 export const layer: Layer.Layer<never, never, ChainVerifier | Alerts | SqlClient.SqlClient> =

@@ -87,10 +87,10 @@ export const makeObservations = Effect.fnUntraced(function* (
 
   /** The remembered observation, if it is young enough and the chain has no new block. */
   const cachedAgreement = Effect.fnUntraced(function* (env: Env, key: string, now: number) {
-    const known = negatives.get(key)
-    if (known === undefined || now - known.at >= negativeMillis) return undefined
+    const cached = negatives.get(key)
+    if (cached === undefined || now - cached.at >= negativeMillis) return undefined
     const head = yield* Cache.get(heads, env)
-    return Option.isSome(head) && head.value <= known.head ? known.agreement : undefined
+    return Option.isSome(head) && head.value <= cached.head ? cached.agreement : undefined
   })
 
   const fresh: Observations["fresh"] = (env, transactionId) =>
@@ -101,8 +101,8 @@ export const makeObservations = Effect.fnUntraced(function* (
     verification: Effect.fnUntraced(function* (env, transactionId, judge) {
       const key = keyOf([env, transactionId])
       const now = yield* Clock.currentTimeMillis
-      const known = yield* cachedAgreement(env, key, now)
-      const old = known === undefined ? undefined : judge(known)
+      const cached = yield* cachedAgreement(env, key, now)
+      const old = cached === undefined ? undefined : judge(cached)
       if (old !== undefined && old._tag !== "Verified") return old
       const agreement = yield* fresh(env, transactionId)
       const verification = judge(agreement)

@@ -59,7 +59,7 @@ export const readTransferLogs = (logs: ReadonlyArray<RawLog>): ReadonlyArray<Tra
   read(logs, isPayment)
 
 /** The same, including mints. */
-export const readBroughtLogs = (logs: ReadonlyArray<RawLog>): ReadonlyArray<TransferLog> =>
+export const readTransferLogsWithMints = (logs: ReadonlyArray<RawLog>): ReadonlyArray<TransferLog> =>
   read(logs, (transfer) => isPayment(transfer) || isMint(transfer))
 
 const isMint = ({ from, to, value }: TransferLog) => value > 0n && from === zeroAddress && to !== zeroAddress

@@ -10,8 +10,8 @@ import { Bytes, Head } from "../RpcSchemas.ts"
 import type { NetworkCheck, NodeStatus } from "../Verification.ts"
 
 /** An error about the block, in any client's wording: the calls before it succeeded. */
-const isAboutBlock = ({ kind, words = "" }: NodeFailure) =>
-  kind === "declined" && /block|header|tag/i.test(words)
+const isAboutBlock = ({ kind, nodeMessage = "" }: NodeFailure) =>
+  kind === "declined" && /block|header|tag/i.test(nodeMessage)
 
 const knowsTags = (node: RpcNode) =>
   Effect.forEach(["safe", "finalized"], (tag) =>
@@ -19,7 +19,7 @@ const knowsTags = (node: RpcNode) =>
       Effect.map((block) => block !== null),
       Effect.catchIf(isAboutBlock, () => Effect.succeed(false))
     )
-  ).pipe(Effect.map((known) => known.every(Boolean)))
+  ).pipe(Effect.map((results) => results.every(Boolean)))
 
 const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NodeStatus> =>
   Effect.gen(function* (): Effect.fn.Return<NodeStatus, NodeFailure> {
@@ -58,16 +58,18 @@ const messages: { readonly [V in NodeStatus]: (network: Network, hosts: string) 
 /** A node that is certainly wrong decides; otherwise a majority must be right. Never fails. */
 export const checkNodes = Effect.fnUntraced(function* (env: Env, nodes: ReadonlyArray<RpcNode>) {
   const network = networks[env]
-  const found = yield* Effect.forEach(
+  const statuses = yield* Effect.forEach(
     nodes,
     (node) => Effect.map(judgeNode(network, node), (status) => ({ host: node.host, status })),
     { concurrency: "unbounded" }
   )
-  const well = found.filter((node) => node.status === "ok").length
-  const wrong = found.find((node) => node.status !== "ok" && node.status !== "unavailable")
+  const healthyCount = statuses.filter((node) => node.status === "ok").length
+  const misconfigured = statuses.find((node) => node.status !== "ok" && node.status !== "unavailable")
   const status: NodeStatus =
-    nodes.length === 0 ? "unconfigured" : (wrong?.status ?? (well > nodes.length / 2 ? "ok" : "unavailable"))
-  const hosts = found.flatMap((node) => (node.status === status ? [node.host] : [])).join(", ")
-  const check: NetworkCheck = { env, status, message: messages[status](network, hosts), nodes: found }
+    nodes.length === 0
+      ? "unconfigured"
+      : (misconfigured?.status ?? (healthyCount > nodes.length / 2 ? "ok" : "unavailable"))
+  const hosts = statuses.flatMap((node) => (node.status === status ? [node.host] : [])).join(", ")
+  const check: NetworkCheck = { env, status, message: messages[status](network, hosts), nodes: statuses }
   return check
 })

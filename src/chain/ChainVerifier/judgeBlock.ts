@@ -4,7 +4,7 @@ import { type Network, networks } from "../../domain/networks.ts"
 import { sameAddress } from "../Address.ts"
 import { BlockStatus, type SettledTransfer } from "../Verification.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
-import { readBroughtLogs } from "./TransferLog.ts"
+import { readTransferLogsWithMints } from "./TransferLog.ts"
 
 /** The depth in blocks at which a settled transfer is final, or the tag that marks it. */
 export type WatchedFor = Network["watchedFor"]
@@ -33,7 +33,7 @@ export const judgeBlock = (
   if (settled.transfer === undefined) return BlockStatus.Moved(moved)
   const { amount, ordinal, payer, receiver } = settled.transfer
   // A mint may have settled the payment, by a person's decision.
-  const carried = readBroughtLogs(facts.logs).filter(
+  const carried = readTransferLogsWithMints(facts.logs).filter(
     ({ from, to, token, value }) =>
       sameAddress(token, networks[env].usdc.address) &&
       sameAddress(from, payer) &&

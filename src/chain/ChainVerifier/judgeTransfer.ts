@@ -7,7 +7,7 @@ import { sameTokenChanges } from "../../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { sameAddress } from "../Address.ts"
 import { type Expectation, Verification } from "../Verification.ts"
-import { type RawLog, readBroughtLogs, readTransferLogs, type TransferLog } from "./TransferLog.ts"
+import { type RawLog, readTransferLogs, readTransferLogsWithMints, type TransferLog } from "./TransferLog.ts"
 import { usedNonces } from "./usedNonces.ts"
 
 /** The chain's facts about a mined transaction. */
@@ -132,7 +132,8 @@ export const judgeTransfer = (
     Verification.Mismatch({ ...finding, confirmed: waiting === undefined })
   if (facts.status !== "success") return mismatch({ reason: "reverted" })
 
-  const transfers = expectation.byPerson === true ? readBroughtLogs(facts.logs) : readTransferLogs(facts.logs)
+  const transfers =
+    expectation.byPerson === true ? readTransferLogsWithMints(facts.logs) : readTransferLogs(facts.logs)
   const matching = transfers.filter(
     (transfer) =>
       sameAddress(transfer.token, usdc.address) &&

@@ -127,7 +127,7 @@ export const agreementOf = (poll: Poll<Observation>): Agreement => {
     const agreed = poll.agreed.map(({ facts, head }) => ({ head, ...facts?.tagged }))
     const head =
       agreedHeight(
-        agreed.map((one) => one.head),
+        agreed.map((reading) => reading.head),
         poll.majority
       ) ?? 0n
     if (facts === undefined) return { _tag: "Absent", head }

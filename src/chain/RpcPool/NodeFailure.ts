@@ -7,7 +7,7 @@ export class NodeFailure extends Data.TaggedError("NodeFailure")<{
   readonly kind: "transport" | "malformed" | "wrong_chain" | NodeErrorMeaning
   readonly message: string
   /** The node's own error message, if it returned one: printable, short, without the secrets of its URL. */
-  readonly words?: string
+  readonly nodeMessage?: string
   /** With `declined`: the number of consecutive declined calls of this method. */
-  readonly timesInARow?: number
+  readonly consecutiveDeclines?: number
 }> {}

@@ -3,7 +3,7 @@
 import { type Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
-import { Quantity, RpcAnswer } from "../RpcSchemas.ts"
+import { Quantity, RpcResponse } from "../RpcSchemas.ts"
 import { NodeFailure } from "./NodeFailure.ts"
 import { meaningOf, readError } from "./nodeErrors.ts"
 import { timedExchange } from "./timedExchange.ts"
@@ -81,7 +81,7 @@ const splitCredentials = (raw: string) => {
 }
 
 /** True if the failure says nothing about the chain: no response, the node's own error, or a page instead of JSON. */
-const isTriedAgain = ({ kind }: NodeFailure) =>
+const isRetryable = ({ kind }: NodeFailure) =>
   kind === "transport" || kind === "declined" || kind === "malformed"
 
 const jitteredBackoff = (retries: number) =>
@@ -89,26 +89,26 @@ const jitteredBackoff = (retries: number) =>
     Schedule.jittered,
     Schedule.upTo({ times: retries }),
     Schedule.setInputType<NodeFailure>(),
-    Schedule.while(({ input }) => isTriedAgain(input))
+    Schedule.while(({ input }) => isRetryable(input))
   )
 
 /** After this many consecutive declined calls of one method, each with its retries, the node counts as refusing it. */
 export const refusingAfter = 3
-const longestWords = 200
+const maxMessageLength = 200
 
 /** A node's message in readable form: one line, without any part of the URL that could be a key or a password. */
 const makeReadable = (url: URL, credentials: ReadonlyArray<string>) => {
   const keys = [...url.pathname.split("/"), ...url.searchParams.values()].filter(({ length }) => length >= 8)
   const secrets = [...keys, ...credentials].filter(({ length }) => length > 0)
-  return (words: string) =>
+  return (nodeMessage: string) =>
     secrets
-      .reduce((text, secret) => text.replaceAll(secret, "…"), words)
+      .reduce((text, secret) => text.replaceAll(secret, "…"), nodeMessage)
       .replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, " ")
       .trim()
-      .slice(0, longestWords)
+      .slice(0, maxMessageLength)
 }
 
-const decodeAnswer = Schema.decodeUnknownOption(RpcAnswer)
+const decodeResponse = Schema.decodeUnknownOption(RpcResponse)
 
 /** Fails with a defect only if the URL is invalid. */
 export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNode => {
@@ -140,21 +140,21 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
         orElse: () => Effect.fail(failure("transport", `${method}: no answer in time`))
       })
     )
-    const answer = Option.getOrUndefined(decodeAnswer(text))
+    const answer = Option.getOrUndefined(decodeResponse(text))
     if (answer?.error !== undefined && answer.error !== null) {
-      const { code, words } = readError(answer.error)
-      const spoken = readable(words)
+      const { code, nodeMessage } = readError(answer.error)
+      const readableMessage = readable(nodeMessage)
       return yield* new NodeFailure({
-        kind: meaningOf(method, code, words),
+        kind: meaningOf(method, code, nodeMessage),
         message: `${method}: error${code === undefined ? "" : ` ${code}`}`,
-        words: code === undefined ? spoken : `${spoken} (${code})`
+        nodeMessage: code === undefined ? readableMessage : `${readableMessage} (${code})`
       })
     }
     // A gateway in front of the node returns 5xx if it cannot reach one.
     if (status >= 500) return yield* failure("transport", `${method}: HTTP ${status}`)
     if (status >= 400) {
-      const words = readable(`HTTP ${status} ${text === undefined || text.startsWith("<") ? "" : text}`)
-      return yield* new NodeFailure({ kind: "declined", message: `${method}: HTTP ${status}`, words })
+      const nodeMessage = readable(`HTTP ${status} ${text === undefined || text.startsWith("<") ? "" : text}`)
+      return yield* new NodeFailure({ kind: "declined", message: `${method}: HTTP ${status}`, nodeMessage })
     }
     if (answer === undefined) return yield* failure("malformed", `${method}: the answer is not JSON-RPC`)
     if (answer.result === undefined)
@@ -190,9 +190,9 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
           if (cause.kind === "transport") chainKnown = false
           else if (cause.kind !== "declined") declined.delete(method)
           else {
-            const timesInARow = (declined.get(method) ?? 0) + 1
-            declined.set(method, timesInARow)
-            return new NodeFailure({ ...cause, message: cause.message, timesInARow })
+            const consecutiveDeclines = (declined.get(method) ?? 0) + 1
+            declined.set(method, consecutiveDeclines)
+            return new NodeFailure({ ...cause, message: cause.message, consecutiveDeclines })
           }
           return cause
         })

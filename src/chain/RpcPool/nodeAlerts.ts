@@ -77,7 +77,7 @@ export const makeNodeAlerts = (
   const alertFailure = (
     env: Env,
     { host }: RpcNode,
-    { kind, message, timesInARow = 0, words }: NodeFailure
+    { kind, message, consecutiveDeclines = 0, nodeMessage }: NodeFailure
   ) => {
     switch (kind) {
       case "transport":
@@ -87,13 +87,13 @@ export const makeNodeAlerts = (
       case "wrong_chain":
         return alert("wrong_chain", env, host, message)
       case "declined":
-        return timesInARow < refusingAfter
+        return consecutiveDeclines < refusingAfter
           ? Effect.void
           : alert(
               "refusing",
               env,
               host,
-              `${message}, ${timesInARow} times in a row: ${words ?? "no reason given"}`
+              `${message}, ${consecutiveDeclines} times in a row: ${nodeMessage ?? "no reason given"}`
             )
       // Verdicts about the request itself: the node works.
       case "reverted":

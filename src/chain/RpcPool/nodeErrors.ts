@@ -26,7 +26,7 @@ export type NodeErrorMeaning =
 interface Row {
   readonly meaning: NodeErrorMeaning
   readonly code?: number
-  readonly words?: RegExp
+  readonly pattern?: RegExp
   /** The source of the messages. `nodeErrors.test.ts` lists them one by one. */
   readonly source: string
 }
@@ -40,7 +40,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     meaning: "reverted",
-    words:
+    pattern:
       /revert|gas required exceeds|intrinsic gas|out ?of ?gas|exceeds the gas limit|vm (?:execution|exception)|invalid opcode|opcode ?not ?found|InvalidFEOpcode|BadInstruction|(?:bad|invalid) ?jump|stack ?(?:under|over)flow|stack limit reached|static ?call ?violation|StateChangeDuringStaticCall|write protection|return data out of bounds|max call depth/i,
     source:
       "geth core/vm/errors.go, core/error.go and eth/gasestimator; revm HaltReason (reth, anvil); Nethermind.Evm EvmExceptionType; Parity (-32015)"
@@ -48,7 +48,7 @@ const rows: ReadonlyArray<Row> = [
   {
     // Before the block limits, because rate limits also use the words "limit", "exceeded" and "limited to".
     meaning: "declined",
-    words:
+    pattern:
       /rate[ -]?limit|too many requests|requests? (?:limit|per|count)|per second|\bRPS\b|compute units?|throughput|quota|capacity|concurrent/i,
     source:
       "EIP-1474 (-32005); error references of Alchemy (429), QuickNode (-32007, -32003), Infura (-32005), Ankr (-32090), dRPC, Chainstack, BlockPI"
@@ -56,13 +56,13 @@ const rows: ReadonlyArray<Row> = [
   {
     // A range above the node's head: geth and reth use the word "range", and a shorter range fails likewise.
     meaning: "declined",
-    words: /beyond current head|invalid block range|range.*(?:greater|higher|ahead).*head/i,
+    pattern: /beyond current head|invalid block range|range.*(?:greater|higher|ahead).*head/i,
     source: "ethereum/execution-apis tests of eth_getLogs; geth eth/filters/api.go; reth rpc/eth/filter.rs"
   },
   {
     // Before the verdicts: the transaction may be accepted once those in flight are in a block.
     meaning: "declined",
-    words:
+    pattern:
       /in-?flight|delegated accounts|account limit exceeded|already reserved|txpool is (?:full|overflow)|pool is full|exceeds max (?:pending|account)/i,
     source:
       "geth core/txpool (EIP-7702), op-geth, nitro; reth transaction-pool/src/error.rs; Nethermind.TxPool"
@@ -74,27 +74,27 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     meaning: "pruned",
-    words:
+    pattern:
       /prun(?:ed|ing)|missing trie node|(?:historical|history|state)\b.*(?:not ?|un)available|required historical state|archive|distance to target block exceeds/i,
     source:
       "geth trie, core/state and eth/api_backend.go; op-geth and nitro (historical backend); reth provider (StateAtBlockPruned, proof window); erigon rpchelper; Alchemy and QuickNode (archive plans)"
   },
   {
     meaning: "too_wide",
-    words:
+    pattern:
       /\bblock (?:range|distance)|range (?:is |are |limit|exceed|too|over|large|greater|allowed)|\branges? over|limited to (?:a |0 - )?[\d,.]+ ?(?:k )?(?:block|range)|(?:too many|maximum|max|at most|requested) (?:[\d,.]+ )?(?:number of requested )?(?:blocks|logs|results|block range)|blocks? range|more than [\d,]+ (?:results|logs|blocks)|exceeds? (?:max|limit of) (?:results|block|\d)|max results|logs matched|response (?:size|is too|too large)|backend response too large|query (?:exceeds|must be smaller|timeout)/i,
     source:
       "geth (maximum block range), reth (max block range, max results), erigon, Nethermind (max logs); nitro (logs matched by query); Alchemy, Infura, QuickNode (-32614), Ankr (-32062), Chainstack, dRPC (35), BlockPI, Cloudflare (-32047), PublicNode (-32701), Coinbase"
   },
   {
     meaning: "known",
-    words:
+    pattern:
       /already ?(?:known|imported|exists)|known transaction|AlreadyKnown|same hash was already imported/i,
     source: "geth core/txpool/errors.go; reth PoolError; Nethermind.TxPool AcceptTxResult; OpenEthereum"
   },
   {
     meaning: "nonce_used",
-    words:
+    pattern:
       /nonce (?:is )?too low|nonce too small|OldNonce|replacement transaction underpriced|ReplacementNotAllowed/i,
     source:
       "geth core/error.go and core/txpool/errors.go; reth; erigon txpoolcfg; Nethermind.TxPool AcceptTxResult"
@@ -102,20 +102,20 @@ const rows: ReadonlyArray<Row> = [
   {
     // Before `no_funds`: a provider may report that its customer's account has no funds.
     meaning: "declined",
-    words:
+    pattern:
       /\b(?:plan|credits?|subscription|billing|invoice|top[ -]?up|api[ -]?key|your (?:provider )?account)\b/i,
     source: "refusals of hosted providers that name the customer's account"
   },
   {
     meaning: "no_funds",
-    words:
+    pattern:
       /insufficient (?:funds|balance)|InsufficientFunds|lack of funds|doesn'?t have enough (?:funds|money)/i,
     source:
       "geth core/error.go; revm InvalidTransaction::LackOfFundForMaxFee; erigon txpoolcfg; Nethermind; nitro"
   },
   {
     meaning: "invalid",
-    words:
+    pattern:
       /underpriced|fee ?too ?low|less than block base fee|tip (?:above|higher)|priority fee.*higher|exceeds block gas limit|invalid (?:sender|chain id|signature)|oversized data|transaction type not supported|tx fee .* exceeds/i,
     source:
       "geth core/error.go, core/txpool/errors.go and internal/ethapi (RPCTxFeeCap); reth; erigon; Nethermind"
@@ -133,11 +133,11 @@ const methodsOf: { readonly [Meaning in NodeErrorMeaning]?: ReadonlyArray<string
 }
 
 /** The first row whose code or words match. Only `eth_getLogs` can be too wide. */
-export const meaningOf = (method: string, code: number | undefined, words: string): NodeErrorMeaning =>
+export const meaningOf = (method: string, code: number | undefined, nodeMessage: string): NodeErrorMeaning =>
   rows.find(
     (row) =>
       (methodsOf[row.meaning]?.includes(method) ?? true) &&
-      ((row.code !== undefined && row.code === code) || row.words?.test(words) === true)
+      ((row.code !== undefined && row.code === code) || row.pattern?.test(nodeMessage) === true)
   )?.meaning ?? "declined"
 
 const Coded = Schema.Struct({
@@ -159,13 +159,16 @@ const revertReason = (data: unknown): string | undefined => {
 }
 
 /** The code and message of a response's `error`, which some providers send as a string, or with a quoted code. */
-export const readError = (error: unknown): { readonly code: number | undefined; readonly words: string } => {
+export const readError = (
+  error: unknown
+): { readonly code: number | undefined; readonly nodeMessage: string } => {
   const coded = decodeCoded(error)
   if (Option.isNone(coded))
-    return { code: undefined, words: typeof error === "string" ? error : (JSON.stringify(error) ?? "") }
+    return { code: undefined, nodeMessage: typeof error === "string" ? error : (JSON.stringify(error) ?? "") }
   const { code, data, message } = coded.value
   return {
     code,
-    words: revertReason(data) ?? (typeof data === "string" && !isHex(data) ? `${message}: ${data}` : message)
+    nodeMessage:
+      revertReason(data) ?? (typeof data === "string" && !isHex(data) ? `${message}: ${data}` : message)
   }
 }

@@ -12,7 +12,7 @@ const program =
     : join(directory, "chain/SignatureRecovery/recoverKeys.js")
 
 /** Recoveries per message: with more, the thread would answer the first of them late. */
-const most = 8
+const maxPerMessage = 8
 
 /** Undefined if the thread ended without an answer. */
 type Answer = { readonly key: Uint8Array | undefined } | undefined
@@ -69,7 +69,7 @@ export class RecoveryThread {
 
   #ask(): void {
     if (this.#ended || this.#requested !== undefined || this.#waiting.length === 0) return
-    this.#requested = this.#waiting.splice(0, most)
+    this.#requested = this.#waiting.splice(0, maxPerMessage)
     const message = encodeRequest(this.#requested.map(({ recoverable }) => recoverable))
     this.#worker.postMessage(message, [message.buffer])
   }

@@ -8,7 +8,7 @@ import type { Env } from "../../domain/Chain.ts"
 import { byEnv, faucetNetwork, type Network, networks } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Networks } from "../../platform/Networks.ts"
-import { MnemonicFits } from "./MnemonicFits.ts"
+import { MnemonicMatches } from "./MnemonicMatches.ts"
 
 interface NetworkWallets {
   readonly accountOf: (index: number) => Option.Option<HDAccount>
@@ -31,8 +31,8 @@ const make = (mnemonic: string): NetworkWallets => {
   const accounts = new BoundedMap<number, HDAccount>(10_000)
   return {
     accountOf: (index) => {
-      const known = accounts.get(index)
-      if (known !== undefined) return Option.some(known)
+      const cached = accounts.get(index)
+      if (cached !== undefined) return Option.some(cached)
       const account = hdKeyToAccount(rootKey(), { addressIndex: index })
       accounts.set(index, account)
       return Option.some(account)
@@ -67,9 +67,9 @@ export class DerivedWallets extends Context.Service<
     Effect.gen(function* () {
       const { walletMnemonics } = yield* AppConfig
       const { executes } = yield* Networks
-      const fits = yield* MnemonicFits
+      const matches = yield* MnemonicMatches
       const wallets = byEnv((env) =>
-        Option.match(fits[env] ? walletMnemonics[env] : Option.none(), {
+        Option.match(matches[env] ? walletMnemonics[env] : Option.none(), {
           onNone: () => none,
           onSome: (mnemonic) => make(Redacted.value(mnemonic))
         })

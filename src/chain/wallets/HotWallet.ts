@@ -52,7 +52,7 @@ export interface WalletState {
 export type Broadcast = "accepted" | "no_funds" | "taken" | "unknown"
 
 /** A nonce's state. `lost`: a block has passed it, and none of our versions is in a block. */
-export type Sighting =
+export type NonceState =
   | { readonly outcome: "open" }
   | { readonly outcome: "lost" }
   | {
@@ -81,13 +81,13 @@ const isNeverAccepted = ({ kind }: NodeFailure) => kind === "invalid" || kind ==
 /** A transaction by its hash. Only its existence counts. */
 const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
 
-const hasMoved = ({ outcome }: Sighting) => outcome === "moved"
+const hasMoved = ({ outcome }: NonceState) => outcome === "moved"
 
 /**
  * Combines the nodes' sightings. If any node shows that money moved, a majority verifies it afterwards. A majority
  * must show that nothing moved.
  */
-const mostOf = (seen: ReadonlyArray<Sighting>, nodes: number): Sighting => {
+const combinedState = (seen: ReadonlyArray<NonceState>, nodes: number): NonceState => {
   const moved = seen.find(hasMoved)
   if (moved !== undefined) return moved
   const [reverted, lost] = [
@@ -167,7 +167,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
             "refusing",
             env,
             node.host,
-            `${cause.message}: ${cause.words ?? "no reason given"}`
+            `${cause.message}: ${cause.nodeMessage ?? "no reason given"}`
           )
           return Effect.as(isNeverAccepted(cause) ? alert : pool.failed(env, node, cause), {
             answer: broadcastOf[cause.kind],
@@ -216,16 +216,16 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
         const receipt = yield* node.call("eth_getTransactionReceipt", [transactionId], Receipt)
         if (receipt === null) continue
         const outcome = receipt.status === "0x1" ? "moved" : "reverted"
-        return { outcome, transactionId, blockNumber: receipt.blockNumber } satisfies Sighting
+        return { outcome, transactionId, blockNumber: receipt.blockNumber } satisfies NonceState
       }
       return undefined
     })
-    const early: Sighting | undefined = yield* receipt
+    const early: NonceState | undefined = yield* receipt
     if (early !== undefined) return early
-    if ((yield* minedNonceOf(node)) <= nonce) return { outcome: "open" } satisfies Sighting
+    if ((yield* minedNonceOf(node)) <= nonce) return { outcome: "open" } satisfies NonceState
     // It may have been mined between the two requests.
-    const late: Sighting | undefined = yield* receipt
-    return late ?? ({ outcome: "lost" } satisfies Sighting)
+    const late: NonceState | undefined = yield* receipt
+    return late ?? ({ outcome: "lost" } satisfies NonceState)
   })
 
   return {
@@ -279,17 +279,17 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
         }
       ),
     /** A nonce's state: a receipt of success from any node is believed; otherwise the majority decides. */
-    sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
+    nonceState: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         pool.gather(env, (node) => check(node, nonce, versions), hasMoved),
-        (seen) => mostOf(seen, pool.nodes(env).length)
+        (seen) => combinedState(seen, pool.nodes(env).length)
       ),
     /** The same, asking all nodes. Succeeds even without a majority; fewer nodes can only prove that money moved. */
-    sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
+    nonceStateOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         onAll((node) => check(node, nonce, versions)),
         (answers) =>
-          mostOf(
+          combinedState(
             answers.filter(Result.isSuccess).map(({ success }) => success),
             answers.length
           )

@@ -9,7 +9,7 @@ import { DueWork } from "../../platform/workers/DueWork.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import type { RpcUnavailable } from "../Verification.ts"
 import { maxWeiOf } from "./HotWallet/costs.ts"
-import type { HotWallet, Sighting } from "./HotWallet.ts"
+import type { HotWallet, NonceState } from "./HotWallet.ts"
 import { addedWei, feesOf, fillingFees, reprice } from "./Outbox/fees.ts"
 import {
   countedMillis,
@@ -102,14 +102,16 @@ export const makeOutbox = ({
   /** The last time at which this process read mined transactions; blocks may have been replaced since. */
   let minedReadAt: number | undefined
   const stored = (transaction: OutgoingTransaction) =>
-    Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
+    Effect.map(repo.find(transaction.wallet, transaction.nonce), (stored) => stored ?? transaction)
 
   /** A receipt is believed immediately; a nonce used without one only after most nodes have shown it for a while. */
-  const sight = Effect.fnUntraced(function* (transaction: OutgoingTransaction) {
-    const early = yield* wallet.sight(transaction.nonce, idsOf(transaction))
+  const nonceState = Effect.fnUntraced(function* (transaction: OutgoingTransaction) {
+    const early = yield* wallet.nonceState(transaction.nonce, idsOf(transaction))
     if (early.outcome !== "lost") return early
     return yield* stored(transaction).pipe(
-      Effect.flatMap((now): Effect.Effect<Sighting> => wallet.sightOnAll(transaction.nonce, idsOf(now))),
+      Effect.flatMap(
+        (now): Effect.Effect<NonceState> => wallet.nonceStateOnAll(transaction.nonce, idsOf(now))
+      ),
       Effect.repeat({
         schedule: Schedule.spaced(millis(timing.lostAfter) / 4),
         times: 4,
@@ -130,7 +132,7 @@ export const makeOutbox = ({
     if (input.outcome !== null) return endedOf(input)
     const transaction = yield* stored(input)
     if (transaction.outcome !== null) return endedOf(transaction)
-    const seen = yield* sight(transaction)
+    const seen = yield* nonceState(transaction)
     if (seen.outcome === "open") return { outcome: "open" }
     const newest = yield* stored(transaction)
     const ended: Ended =
@@ -231,7 +233,7 @@ export const makeOutbox = ({
   }
 
   /** Re-signs it with a higher fee if its fee keeps it out of blocks. Returns true if it did. */
-  const repriced = Effect.fnUntraced(function* (transaction: OutgoingTransaction, head: bigint) {
+  const tryReprice = Effect.fnUntraced(function* (transaction: OutgoingTransaction, head: bigint) {
     const { known, state } = yield* Effect.all({
       known: wallet.knows(idsOf(transaction)),
       state: wallet.state
@@ -264,7 +266,7 @@ export const makeOutbox = ({
     if (age < millis(timing.sendAgainAfter)) return
     if (yield* isUnwanted(transaction)) return yield* fill(transaction)
     const isStuck = transaction.nonce === next && age >= millis(timing.stuckAfter)
-    if (isStuck && (yield* repriced(transaction, head))) return
+    if (isStuck && (yield* tryReprice(transaction, head))) return
     // A taken nonce is left until a block has passed it: only then is its owner certain.
     const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
     if (answer === "no_funds") yield* onEmpty

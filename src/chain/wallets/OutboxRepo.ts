@@ -201,7 +201,7 @@ export class OutboxRepo extends Context.Service<
       const all = sql.literal(columns)
       const turn = Semaphore.makeUnsafe(1)
       const decode = (wallet: Address) => (rows: ReadonlyArray<unknown>) =>
-        Effect.map(decodeRows(rows), (found) => found.map(toTransaction(wallet)))
+        Effect.map(decodeRows(rows), (decoded) => decoded.map(toTransaction(wallet)))
 
       return OutboxRepo.of({
         // Within this process, callers wait for their turn without a connection; only instances wait for the lock.

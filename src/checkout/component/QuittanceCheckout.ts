@@ -21,7 +21,7 @@ export interface CheckoutEventDetail {
   readonly state: CheckoutState
 }
 
-const longestDescription = 200
+const maxDescriptionLength = 200
 /**
  * A shop's page may set the token after its server has responded. A token that is missing after this time is logged.
  */
@@ -152,7 +152,7 @@ export class QuittanceCheckout extends HTMLElement {
   /** The description from the shop's page: one line of plain text. */
   get #description(): string {
     const text = (this.getAttribute("description") ?? "").replace(/[\s\p{Cc}]+/gu, " ").trim()
-    return text.length > longestDescription ? `${text.slice(0, longestDescription - 1)}…` : text
+    return text.length > maxDescriptionLength ? `${text.slice(0, maxDescriptionLength - 1)}…` : text
   }
 
   get #millisLeft(): number | undefined {

@@ -40,20 +40,20 @@ const isCalls = (value: unknown): value is NonNullable<Attempt["calls"]> =>
 
 const isAttempt = (value: unknown): value is Attempt => {
   if (typeof value !== "object" || value === null) return false
-  const one: Partial<Record<keyof Attempt, unknown>> = value
+  const attempt: Partial<Record<keyof Attempt, unknown>> = value
   return (
-    one.version === 1 &&
-    typeof one.id === "string" &&
-    typeof one.paymentId === "string" &&
-    typeof one.from === "string" &&
-    typeof one.nonce === "number" &&
-    (one.nonceSeen === undefined || typeof one.nonceSeen === "boolean") &&
-    typeof one.block === "number" &&
-    typeof one.startedAt === "number" &&
-    typeof one.buyerToken === "string" &&
-    (one.hash === null || typeof one.hash === "string") &&
-    (one.calls === undefined || isCalls(one.calls)) &&
-    Array.isArray(one.refused)
+    attempt.version === 1 &&
+    typeof attempt.id === "string" &&
+    typeof attempt.paymentId === "string" &&
+    typeof attempt.from === "string" &&
+    typeof attempt.nonce === "number" &&
+    (attempt.nonceSeen === undefined || typeof attempt.nonceSeen === "boolean") &&
+    typeof attempt.block === "number" &&
+    typeof attempt.startedAt === "number" &&
+    typeof attempt.buyerToken === "string" &&
+    (attempt.hash === null || typeof attempt.hash === "string") &&
+    (attempt.calls === undefined || isCalls(attempt.calls)) &&
+    Array.isArray(attempt.refused)
   )
 }
 

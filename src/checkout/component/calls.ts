@@ -100,11 +100,11 @@ export const callsStatus = async (
     throw new WalletError("unclear", "wallet_getCallsStatus answered no status")
   const { receipts, status } = answer
   if (Number(status) < 200) return { outcome: "waits" }
-  const known = (Array.isArray(receipts) ? receipts.filter(isRecord) : []).filter(
+  const candidates = (Array.isArray(receipts) ? receipts.filter(isRecord) : []).filter(
     ({ transactionHash }) =>
       isHash(transactionHash) && !attempt.refused.some((one) => sameHex(one, transactionHash))
   )
-  const hash = (known.find(paysIn(attempt, claims, atomic)) ?? known.at(-1))?.["transactionHash"]
+  const hash = (candidates.find(paysIn(attempt, claims, atomic)) ?? candidates.at(-1))?.["transactionHash"]
   if (isHash(hash)) return { outcome: "found", hash }
   // Confirmed, but the wallet has not reported the transaction yet.
   return Number(status) < 300 && attempt.refused.length === 0 ? { outcome: "waits" } : { outcome: "failed" }

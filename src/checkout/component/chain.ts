@@ -135,9 +135,9 @@ export const follow = async (
   await onChain(provider, claims.token.chainId)
   const sent = await sentTransaction(provider, attempt.hash)
   if (sent !== undefined) return { outcome: "stands", ...sent }
-  const found = await inquire(provider, attempt, claims, atomic)
-  if (found.outcome === "none") return { outcome: found.mined ? "lost" : "unknown" }
-  return sameHex(found.hash, attempt.hash)
+  const inquiry = await inquire(provider, attempt, claims, atomic)
+  if (inquiry.outcome === "none") return { outcome: inquiry.mined ? "lost" : "unknown" }
+  return sameHex(inquiry.hash, attempt.hash)
     ? { outcome: "stands", nonce: undefined }
-    : { outcome: "replaced", hash: found.hash }
+    : { outcome: "replaced", hash: inquiry.hash }
 }

@@ -1,7 +1,7 @@
 // Renders a state as one screen with one main action.
 import { h, icon, spinner } from "./elements.ts"
 import { beforePayment, type Model } from "./Model.ts"
-import { header, stopped } from "./render/header.ts"
+import { header, unpaidFinalStates } from "./render/header.ts"
 import { screenOf } from "./render/screenOf.ts"
 import type { ViewTools } from "./render/ViewTools.ts"
 import { valuesOf } from "./render/values.ts"
@@ -37,7 +37,7 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
       "data-state": model.state
     },
     // A checkout that could not open a payment has no amount to show.
-    model.payment === undefined && stopped.has(model.state) ? undefined : header(model, tools),
+    model.payment === undefined && unpaidFinalStates.has(model.state) ? undefined : header(model, tools),
     h(
       "div",
       { class: "main", part: "body" },

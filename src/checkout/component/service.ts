@@ -80,7 +80,7 @@ export class ServiceError extends Error {
   }
 }
 
-export type ReportAnswer =
+export type ReportResponse =
   | { readonly outcome: "settled"; readonly payment: CheckoutPayment }
   | {
       readonly outcome: "pending"
@@ -104,7 +104,7 @@ export interface PaymentAddress {
   readonly uri: string
 }
 
-export interface AttemptAnswer {
+export interface Announcement {
   readonly buyerDidToken: string
   /** The same id means the same attempt, however often it is announced. */
   readonly attemptId: string
@@ -206,13 +206,13 @@ const secondsIn = (response: Response): number | undefined => {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
 }
 
-const reportAnswerOf = ({
+const reportResponseOf = ({
   answer,
   response
 }: {
   readonly answer: unknown
   readonly response: Response
-}): ReportAnswer => {
+}): ReportResponse => {
   const payment = paymentOf(answer)
   return response.status === 200
     ? { outcome: "settled", payment }
@@ -225,15 +225,15 @@ export interface CheckoutService {
   readonly open: (intentToken: string) => Promise<CheckoutPayment>
   /** The code that a phone scans instead of the token; undefined before the payment is open. */
   readonly resumeCode: () => string | undefined
-  readonly report: (paymentId: string, report: ReportBody) => Promise<ReportAnswer>
+  readonly report: (paymentId: string, report: ReportBody) => Promise<ReportResponse>
   /** The terms that a wallet signs to pay without gas. */
   readonly terms: (paymentId: string, payer: string) => Promise<SigningTerms>
   /** Submits the signature; submitting it again means the same payment. */
-  readonly relay: (paymentId: string, signed: SignedTerms) => Promise<ReportAnswer>
+  readonly relay: (paymentId: string, signed: SignedTerms) => Promise<ReportResponse>
   readonly balance: (address: string) => Promise<Balance>
   readonly fund: (buyerDidToken: string) => Promise<Balance>
   /** Announces a transfer before the wallet is prompted. Returns the account nonce to send it with. */
-  readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number | undefined>
+  readonly announce: (paymentId: string, announcement: Announcement) => Promise<number | undefined>
   /**
    * Attempts that may still pay: one wallet's, or all. `lost`: this browser's attempt, whose nonce was used by another
    * transaction.
@@ -306,17 +306,17 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     report: async (paymentId, report) => {
       const path = `/payments/${paymentId}`
       try {
-        return reportAnswerOf(await call("PATCH", path, report))
+        return reportResponseOf(await call("PATCH", path, report))
       } catch (error) {
         // Some proxies pass only GET and POST. Repeating a report is harmless.
         if (!(error instanceof ServiceError) || !isUnanswered(error.refusal)) throw error
-        return reportAnswerOf(await call("POST", `${path}/report`, report))
+        return reportResponseOf(await call("POST", `${path}/report`, report))
       }
     },
     terms: async (paymentId, payer) =>
       termsOf((await call("GET", `/payments/${paymentId}/authorization?payer=${payer}`)).answer),
     relay: async (paymentId, signed) =>
-      reportAnswerOf(await call("POST", `/payments/${paymentId}/authorization`, signed)),
+      reportResponseOf(await call("POST", `/payments/${paymentId}/authorization`, signed)),
     balance: async (address) =>
       balanceOf((await call("GET", `/checkout/test-balance?address=${address}`)).answer),
     fund: async (buyerDidToken) =>

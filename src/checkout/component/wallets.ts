@@ -160,7 +160,9 @@ export const chainIdOf = (value: unknown): number | undefined => {
 
 export const accountsOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value)
-    ? value.filter((one): one is string => typeof one === "string" && /^0x[0-9a-fA-F]{40}$/.test(one))
+    ? value.filter(
+        (account): account is string => typeof account === "string" && /^0x[0-9a-fA-F]{40}$/.test(account)
+      )
     : []
 
 const imageUrl = /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/i
@@ -168,10 +170,10 @@ const imageUrl = /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/i
  * EIP-6963 recommends 96 pixels per side and has no length limit; announced icons have at most about 30,000
  * characters.
  */
-const longestIcon = 200_000
+const maxIconLength = 200_000
 
 const iconOf = (icon: unknown): string =>
-  typeof icon === "string" && icon.length <= longestIcon && imageUrl.test(icon) ? icon : ""
+  typeof icon === "string" && icon.length <= maxIconLength && imageUrl.test(icon) ? icon : ""
 
 export const isProvider = (value: unknown): value is Eip1193Provider =>
   isRecord(value) && typeof value["request"] === "function"
@@ -218,7 +220,7 @@ const injectedWallets = (): ReadonlyArray<Wallet> => {
   const several = isRecord(own) && Array.isArray(own["providers"]) ? own["providers"] : []
   const all: ReadonlyArray<unknown> = several.length === 0 ? [own] : several
   return all.filter(isProvider).map((provider, index) => {
-    const mark = Object.keys(marks).find((one) => Reflect.get(provider, one) === true)
+    const mark = Object.keys(marks).find((name) => Reflect.get(provider, name) === true)
     const id = index === 0 ? legacyId : `${legacyId} ${index}`
     return { id, rdns: id, name: mark === undefined ? "" : (marks[mark] ?? ""), icon: "", provider }
   })
@@ -228,17 +230,17 @@ const injectedWallets = (): ReadonlyArray<Wallet> => {
  * Calls back with all wallets of the page each time another one announces itself, however late. If none does, offers
  * the page's `window.ethereum`. Returns a function that stops the search.
  */
-export const discoverWallets = (found: (wallets: ReadonlyArray<Wallet>) => void): (() => void) => {
+export const discoverWallets = (onFound: (wallets: ReadonlyArray<Wallet>) => void): (() => void) => {
   let wallets: ReadonlyArray<Wallet> = []
   const listen = (event: Event) => {
     const wallet = event instanceof CustomEvent ? walletOf(event.detail) : undefined
-    if (wallet === undefined || wallets.some((one) => one.provider === wallet.provider)) return
+    if (wallet === undefined || wallets.some((known) => known.provider === wallet.provider)) return
     const isNamed = isOnPage(wallet)
     wallets = [
       ...wallets.filter(({ id }) => id !== wallet.id && !(isNamed && id.startsWith(legacyId))),
       wallet
     ]
-    found(wallets)
+    onFound(wallets)
   }
   addEventListener("eip6963:announceProvider", listen)
   dispatchEvent(new Event("eip6963:requestProvider"))
@@ -247,7 +249,7 @@ export const discoverWallets = (found: (wallets: ReadonlyArray<Wallet>) => void)
     const injected = injectedWallets()
     if (injected.length === 0) return
     wallets = [...injected, ...wallets]
-    found(wallets)
+    onFound(wallets)
   }
   const timers = announcementMillis.map((millis) => setTimeout(look, millis))
   addEventListener("ethereum#initialized", look)

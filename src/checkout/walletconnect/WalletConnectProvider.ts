@@ -87,16 +87,16 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
   let calls = 0
   const chain = `eip155:${options.chainId}`
 
-  const accountsOf = (one: Session | undefined): ReadonlyArray<string> =>
-    (one?.namespaces["eip155"]?.accounts ?? [])
+  const accountsOf = (paired: Session | undefined): ReadonlyArray<string> =>
+    (paired?.namespaces["eip155"]?.accounts ?? [])
       .filter((account) => account.startsWith(`${chain}:`))
       .map(addressOf)
   const accounts = () => accountsOf(session)
 
   /** Ends a session. An unreachable wallet forgets it when it expires. */
-  const leave = (signClient: Client, one: Session) =>
+  const leave = (signClient: Client, ended: Session) =>
     signClient
-      .disconnect({ topic: one.topic, reason: { code: 6000, message: "The page has ended the session." } })
+      .disconnect({ topic: ended.topic, reason: { code: 6000, message: "The page has ended the session." } })
       .catch(() => {})
 
   const start = async (): Promise<Client> => {
@@ -124,7 +124,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     client.on("session_event", ({ topic, params: { event } }) => {
       if (topic === session?.topic && event.name === "accountsChanged") emit("accountsChanged", accounts())
     })
-    session = client.session.getAll().findLast((one) => accountsOf(one).length > 0)
+    session = client.session.getAll().findLast((stored) => accountsOf(stored).length > 0)
     return client
   }
   const client = (): Promise<Client> => {

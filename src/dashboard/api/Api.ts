@@ -1,7 +1,7 @@
 // The contract of the dashboard, group by group: its own API beside the merchants', for people with a session. No API
 // key opens it.
 import { HttpApi } from "effect/http-api"
-import { Answers } from "../../platform/http/RequestRules.ts"
+import { ResponseEnvelope } from "../../platform/http/RequestRules.ts"
 import { AccountApi, SignInApi } from "./accounts/Api.ts"
 import { AgentPagesApi } from "./agents/Api.ts"
 import { AlertPagesApi } from "./alerts/Api.ts"
@@ -38,6 +38,6 @@ export class DashboardApi extends HttpApi.make("dashboard")
     PageEventsApi
   )
   .prefix("/dashboard/api")
-  .middleware(Answers)
+  .middleware(ResponseEnvelope)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" }) {}

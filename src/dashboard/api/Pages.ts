@@ -6,9 +6,9 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { NotFound } from "../../domain/Errors.ts"
 import { envs } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
-import { errorAnswer } from "../../platform/http/Answers.ts"
 import { RequestId } from "../../platform/http/RequestContext.ts"
-import { browserBundle, bundleAnswer } from "../../platform/pages/BrowserBundle.ts"
+import { envelopeResponse } from "../../platform/http/ResponseEnvelope.ts"
+import { browserBundle, bundleResponse } from "../../platform/pages/BrowserBundle.ts"
 import { icon } from "../../platform/pages/icon.ts"
 import { pageHeaders, policyOf } from "../../platform/pages/pageHeaders.ts"
 
@@ -85,7 +85,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     for (const path of unknownPaths)
       yield* router.add("GET", path, (request) =>
         request.url.startsWith("/dashboard/api/")
-          ? Effect.map(RequestId, (id) => errorAnswer(new NotFound(), id, baseUrl))
+          ? Effect.map(RequestId, (id) => envelopeResponse(new NotFound(), id, baseUrl))
           : Effect.succeed(unknown)
       )
     for (const [path, bundle, contentType] of [
@@ -96,7 +96,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
         "GET",
         path,
         Effect.map(
-          bundleAnswer(bundle, { contentType, crossOrigin: false }),
+          bundleResponse(bundle, { contentType, crossOrigin: false }),
           HttpServerResponse.setHeaders(securityHeaders)
         )
       )

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks"
 import { hasFaucet, networks } from "../../domain/networks.ts"
-import { developers, owners } from "../../domain/roleSets.ts"
+import { integrationRoles, ownerRoles } from "../../domain/roleSets.ts"
 import type { AgentBalance, AgentGrant, AgentPage } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { AgentPayments } from "./AgentPayments.tsx"
@@ -97,7 +97,7 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
             ) : agent.status === "revoked" ? null : !hasFaucet(place.env) ? (
               <p class="hint">Send USDC on {networks[place.env].name} to this address.</p>
             ) : (
-              <May roles={developers}>
+              <May roles={integrationRoles}>
                 <div class="actions start">
                   <Button busy={fund.busy} onClick={() => void fund.run()}>
                     Fund from the faucet
@@ -165,11 +165,11 @@ const Actions = (props: {
   return (
     <>
       <div class="actions start">
-        <May roles={developers} live={owners}>
+        <May roles={integrationRoles} live={ownerRoles}>
           {show("change", "Change")}
           {agent.status === "active" ? null : show("resume", "Resume")}
         </May>
-        <May roles={developers}>
+        <May roles={integrationRoles}>
           {agent.status === "active" ? show("pause", "Pause") : null}
           {show("revoke", "Revoke", "danger")}
         </May>

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks"
 import { networks } from "../../domain/networks.ts"
-import { developers, owners } from "../../domain/roleSets.ts"
+import { integrationRoles, ownerRoles } from "../../domain/roleSets.ts"
 import type { AgentListItem, AgentsPage, CreatedAgent } from "../api/agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { call, useAction } from "./api.ts"
@@ -72,9 +72,11 @@ const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonl
 
 const NoAgents = () => {
   const { place } = useSession()
+  const isOpen = useIsOpen()
   const command = useProxyCommand(`ak_${place.env}_…`)
   return (
     <Empty icon="agents" title={`No ${place.env} agents`}>
+      {isOpen ? null : <p>{liveClosed}</p>}
       <p>
         An agent is a program that pays x402 APIs from its own wallet, within the caps that you set. Create an
         agent, then run its proxy on the machine where the agent runs:
@@ -98,7 +100,7 @@ export const Agents = () => {
     <>
       <div class="head">
         <h1>Agents</h1>
-        <May roles={developers} live={owners}>
+        <May roles={integrationRoles} live={ownerRoles}>
           <Button
             kind="primary"
             icon="plus"
@@ -118,7 +120,7 @@ export const Agents = () => {
                 <code>{networks[place.env].wallets.setting}</code>, from which their wallets are derived.
               </p>
             )}
-            {isOpen ? null : <p class="notice">{liveClosed}</p>}
+            {isOpen || agents.length === 0 ? null : <p class="notice">{liveClosed}</p>}
             <Card flush>{agents.length === 0 ? <NoAgents /> : <AgentTable agents={agents} />}</Card>
           </div>
         )}

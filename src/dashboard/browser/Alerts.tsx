@@ -1,5 +1,5 @@
 // Alerts and unmatched transfers that need a decision.
-import { handlers } from "../../domain/roleSets.ts"
+import { dailyWorkRoles } from "../../domain/roleSets.ts"
 import type { AlertsPage, AlertView, MoreAlerts } from "../api/alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
@@ -47,7 +47,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
     await reload()
   })
   // Each member has a separate alert about a change of the account.
-  const may = useMay()(handlers) || alert.kind === "account_change"
+  const may = useMay()(dailyWorkRoles) || alert.kind === "account_change"
   const title = alertWords[alert.kind]
   const open = alert.acknowledgedAt === null
   return (

@@ -61,7 +61,7 @@ const Line = (props: {
   </tr>
 )
 
-const Check = ({ balances }: { readonly balances: BalancesView | undefined }) => {
+const ChainComparison = ({ balances }: { readonly balances: BalancesView | undefined }) => {
   if (balances === undefined) return <Badge tone="neutral">Reading balances…</Badge>
   if (balances.difference === null)
     return <Badge tone="neutral">Not checked: too few nodes report past balances</Badge>
@@ -110,7 +110,10 @@ const Lines = (props: { readonly statement: StatementView; readonly balances: Ba
   )
 }
 
-const Others = (props: { readonly statement: StatementView; readonly explorerUrl: string | null }) => {
+const OtherTransfers = (props: {
+  readonly statement: StatementView
+  readonly explorerUrl: string | null
+}) => {
   const { explorerUrl, statement } = props
   if (statement.transfers.length === 0)
     return <p class="soft">Every transfer of the period is a payment or a refund.</p>
@@ -230,7 +233,10 @@ const ComparedStatement = ({ data }: { readonly data: BooksPage }) => {
     30_000
   )
   return (
-    <Card title={`Statement, ${from} to ${to}`} action={<Check balances={balances.data?.balances} />}>
+    <Card
+      title={`Statement, ${from} to ${to}`}
+      action={<ChainComparison balances={balances.data?.balances} />}
+    >
       <p class="soft">
         {data.merchant}, {isTest(statement.env) ? "test payments" : "live payments"}, in USDC. Time zone:{" "}
         {statement.timeZone}.
@@ -252,7 +258,7 @@ const ComparedStatement = ({ data }: { readonly data: BooksPage }) => {
   )
 }
 
-const Balanced = (props: { readonly data: BooksPage; readonly reload: () => Promise<void> }) => {
+const BooksOfPeriod = (props: { readonly data: BooksPage; readonly reload: () => Promise<void> }) => {
   const { data } = props
   const { statement } = data
   const href = useHref()
@@ -294,7 +300,7 @@ const Balanced = (props: { readonly data: BooksPage; readonly reload: () => Prom
       {/* Other figures are compared with the chain again. */}
       <ComparedStatement key={`${from} ${to} ${statement.change}`} data={data} />
       <Card title="Other transfers">
-        <Others statement={statement} explorerUrl={data.explorerUrl} />
+        <OtherTransfers statement={statement} explorerUrl={data.explorerUrl} />
       </Card>
       <div class="no-print">
         <Card title="Export the period">
@@ -320,7 +326,7 @@ export const Books = () => {
   return (
     <>
       <h1>Books</h1>
-      <Loaded page={page}>{(data) => <Balanced data={data} reload={page.reload} />}</Loaded>
+      <Loaded page={page}>{(data) => <BooksOfPeriod data={data} reload={page.reload} />}</Loaded>
     </>
   )
 }

@@ -1,5 +1,5 @@
 // One delivery: every attempt with its request and response.
-import { handlers } from "../../domain/roleSets.ts"
+import { dailyWorkRoles } from "../../domain/roleSets.ts"
 import type { DeliveryPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Back } from "./components/Back.tsx"
@@ -88,7 +88,7 @@ export const Delivery = () => {
             <div class="head">
               <h1 class="mono">{delivery.type}</h1>
               <StatusBadge.Delivery status={delivery.status} />
-              <May roles={handlers}>
+              <May roles={dailyWorkRoles}>
                 <Button
                   kind="primary"
                   icon="refresh"

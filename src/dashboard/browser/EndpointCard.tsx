@@ -1,7 +1,7 @@
 // The registered endpoint and its actions.
 
 import { useState } from "preact/hooks"
-import { developers } from "../../domain/roleSets.ts"
+import { integrationRoles } from "../../domain/roleSets.ts"
 import type { EndpointWithSecret } from "../../webhooks/Api.ts"
 import type { WebhooksPage } from "../api/webhooks/Api.ts"
 import { type Action, call, useAction } from "./api.ts"
@@ -99,7 +99,7 @@ export const EndpointCard = (props: {
         </Fact>
       </Facts>
       <Problem error={props.sendTest.error} />
-      <May roles={developers}>
+      <May roles={integrationRoles}>
         <div class="actions start">
           <Button kind="primary" busy={props.sendTest.busy} onClick={() => void props.sendTest.run()}>
             Send test event

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { isTest } from "../../domain/networks.ts"
-import { developers } from "../../domain/roleSets.ts"
+import { integrationRoles } from "../../domain/roleSets.ts"
 import type { FirstRunPage } from "../api/firstRun/Api.ts"
 import type { IssuedKeyView } from "../api/keys/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
@@ -46,7 +46,7 @@ npx --yes ${cli} listen --forward-to http://localhost:3000/webhooks/quittance`
 const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload: () => Promise<void> }) => {
   const { api } = useSession()
   const href = useHref()
-  const mayChange = useMay()(developers)
+  const mayChange = useMay()(integrationRoles)
   const [key, setKey] = useState<string>()
   const create = useAction(async () => {
     const body = { kind: "secret", permission: "manage", name: "First steps" }

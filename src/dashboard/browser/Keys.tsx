@@ -1,6 +1,6 @@
 // API keys: created, rotated and revoked. Each is shown once.
 import { useState } from "preact/hooks"
-import { developers, owners } from "../../domain/roleSets.ts"
+import { integrationRoles, ownerRoles } from "../../domain/roleSets.ts"
 import type { IssuedKeyView, KeysPage, KeyView } from "../api/keys/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
@@ -35,24 +35,24 @@ const permissionWords = (key: KeyView) =>
       : "Secret, read-only"
 
 const Actions = (props: {
-  readonly one: KeyView
+  readonly apiKey: KeyView
   readonly mayChange: boolean
   readonly onAct: (open: Open) => void
 }) => {
-  const { one, onAct } = props
-  if (one.revokedAt !== null) return <Badge tone="neutral">Revoked</Badge>
+  const { apiKey, onAct } = props
+  if (apiKey.revokedAt !== null) return <Badge tone="neutral">Revoked</Badge>
   return props.mayChange ? (
     <span class="row-actions">
-      <Button label={`Rename ${nameOf(one)}`} onClick={() => onAct({ tag: "rename", key: one })}>
+      <Button label={`Rename ${nameOf(apiKey)}`} onClick={() => onAct({ tag: "rename", key: apiKey })}>
         Rename
       </Button>
-      <Button label={`Rotate ${nameOf(one)}`} onClick={() => onAct({ tag: "rotate", key: one })}>
+      <Button label={`Rotate ${nameOf(apiKey)}`} onClick={() => onAct({ tag: "rotate", key: apiKey })}>
         Rotate
       </Button>
       <Button
         kind="danger"
-        label={`Revoke ${nameOf(one)}`}
-        onClick={() => onAct({ tag: "revoke", key: one })}
+        label={`Revoke ${nameOf(apiKey)}`}
+        onClick={() => onAct({ tag: "revoke", key: apiKey })}
       >
         Revoke
       </Button>
@@ -63,7 +63,7 @@ const Actions = (props: {
 export const Keys = () => {
   const { api, place } = useSession()
   const page = useMerchantPage<KeysPage>("/keys", { everyMillis: 5_000 })
-  const mayChange = useMay()(developers, owners)
+  const mayChange = useMay()(integrationRoles, ownerRoles)
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
 
@@ -118,13 +118,13 @@ export const Keys = () => {
                 columns={[
                   {
                     name: "Key",
-                    cell: (one) => (
+                    cell: (apiKey) => (
                       <>
-                        {one.name === null ? null : <span class="break">{one.name}</span>}{" "}
-                        {one.publicKey === null ? (
-                          <span class="mono soft">{nameOf(one)}</span>
+                        {apiKey.name === null ? null : <span class="break">{apiKey.name}</span>}{" "}
+                        {apiKey.publicKey === null ? (
+                          <span class="mono soft">{nameOf(apiKey)}</span>
                         ) : (
-                          <Code text={one.publicKey} shown={nameOf(one)} what="the publishable key" />
+                          <Code text={apiKey.publicKey} shown={nameOf(apiKey)} what="the publishable key" />
                         )}
                       </>
                     )
@@ -140,7 +140,7 @@ export const Keys = () => {
                     name: "Actions",
                     hidden: true,
                     class: "end",
-                    cell: (one) => <Actions one={one} mayChange={mayChange} onAct={setOpen} />
+                    cell: (apiKey) => <Actions apiKey={apiKey} mayChange={mayChange} onAct={setOpen} />
                   }
                 ]}
               />

@@ -1,7 +1,7 @@
 // Payment links: created, shared, closed.
 
 import { useState } from "preact/hooks"
-import { handlers } from "../../domain/roleSets.ts"
+import { dailyWorkRoles } from "../../domain/roleSets.ts"
 import type { LinkList, LinkView } from "../../payments/links/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Badge } from "./components/Badge.tsx"
@@ -34,14 +34,14 @@ const counterOf = ({ id, url }: LinkView) => new URL(`/counter#link=${id}`, url)
 const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
 const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed" } as const
 
-const Actions = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () => void }) => (
+const Actions = ({ link, onClose }: { readonly link: LinkView; readonly onClose: () => void }) => (
   <span class="row-actions">
-    <Copy text={one.url} what={`the link for ${one.description}`} />
-    <External href={one.posterUrl}>Poster</External>
-    {one.amount === undefined ? <External href={counterOf(one)}>Counter</External> : null}
-    {one.state === "open" ? (
-      <May roles={handlers}>
-        <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
+    <Copy text={link.url} what={`the link for ${link.description}`} />
+    <External href={link.posterUrl}>Poster</External>
+    {link.amount === undefined ? <External href={counterOf(link)}>Counter</External> : null}
+    {link.state === "open" ? (
+      <May roles={dailyWorkRoles}>
+        <Button kind="danger" label={`Close the link for ${link.description}`} onClick={onClose}>
           Close
         </Button>
       </May>
@@ -87,7 +87,7 @@ export const Links = () => {
     <>
       <div class="head">
         <h1>Payment links</h1>
-        <May roles={handlers}>
+        <May roles={dailyWorkRoles}>
           <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
             Create link
           </Button>
@@ -109,14 +109,14 @@ export const Links = () => {
                   keyOf={({ id }) => id}
                   columns={[
                     { name: "For", cell: ({ description }) => <span class="break">{description}</span> },
-                    { name: "Amount", cell: (one) => `${amountOf(one)}${one.once ? ", single use" : ""}` },
+                    { name: "Amount", cell: (link) => `${amountOf(link)}${link.once ? ", single use" : ""}` },
                     { name: "State", cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge> },
                     { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> },
                     {
                       name: "Actions",
                       hidden: true,
                       class: "end",
-                      cell: (one) => <Actions one={one} onClose={() => setClosing(one)} />
+                      cell: (link) => <Actions link={link} onClose={() => setClosing(link)} />
                     }
                   ]}
                 />

@@ -1,7 +1,7 @@
 // The merchant's members with their roles, and open invitations.
 import { useId, useState } from "preact/hooks"
 import type { Role } from "../../domain/Role.ts"
-import { owners, everyRole as roles } from "../../domain/roleSets.ts"
+import { ownerRoles, everyRole as roles } from "../../domain/roleSets.ts"
 import type { Invitation, SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
@@ -62,7 +62,7 @@ const RoleChoice = (props: {
 
 export const Members = ({ data, reload }: Part) => {
   const { api, session, refresh } = useSession()
-  const isOwner = useMay()(owners)
+  const isOwner = useMay()(ownerRoles)
   const [role, setRole] = useState<Role>("developer")
   const [changing, setChanging] = useState<{ readonly member: Member; readonly role: Role }>()
   const [link, setLink] = useState<string>()

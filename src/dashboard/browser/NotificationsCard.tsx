@@ -1,6 +1,6 @@
 // The member's email notifications, and the merchant's alert webhooks.
 import { useState } from "preact/hooks"
-import { developers } from "../../domain/roleSets.ts"
+import { integrationRoles } from "../../domain/roleSets.ts"
 import type { NewAlertHook, NotificationPreferences } from "../api/notificationPreferences/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Button } from "./components/Button.tsx"
@@ -59,7 +59,7 @@ const Emails = ({ data, reload }: Part) => {
 
 const Hooks = ({ data, reload }: Part) => {
   const { api, place } = useSession()
-  const mayChange = useMay()(developers)
+  const mayChange = useMay()(integrationRoles)
   const [adding, setAdding] = useState(false)
   const [secret, setSecret] = useState<string>()
   const add = useAction(async ({ shape, url = "" }: Fields) => {

@@ -7,7 +7,7 @@ import { Card } from "./components/Card.tsx"
 import { Empty } from "./components/Empty.tsx"
 import { Loaded } from "./components/Loaded.tsx"
 import { FirstRun } from "./FirstRun.tsx"
-import { count, counted, duration, usd } from "./format.ts"
+import { count, duration, pluralised, usd } from "./format.ts"
 import { PaymentTable } from "./PaymentTable.tsx"
 import { navigate } from "./router.ts"
 import { useHref, useSession } from "./session.ts"
@@ -93,13 +93,13 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Settled volume"
         value={usd(data.settled.volume)}
-        note={counted(data.settled.count, "payment")}
+        note={pluralised(data.settled.count, "payment")}
         href={href("payments", undefined, { status: "settled", from: period.from, to: period.to })}
       />
       <Figure
         label="Refunded"
         value={usd(data.refunded.volume)}
-        note={counted(data.refunded.count, "refund")}
+        note={pluralised(data.refunded.count, "refund")}
         href={href("books", undefined, { from: period.from, to: period.to })}
       />
       <Figure

@@ -19,15 +19,15 @@ const Choices = ({ onClose }: { readonly onClose: () => void }) => {
   const [typed, setTyped] = useState("")
   const [at, setAt] = useState(0)
   const text = typed.trim()
-  const found = Object.entries(pages).flatMap(
+  const matchingPages = Object.entries(pages).flatMap(
     ([page, { icon, title }]): ReadonlyArray<Choice> =>
       title.toLowerCase().includes(text.toLowerCase()) ? [{ name: title, icon, to: href(page) }] : []
   )
   const choices: ReadonlyArray<Choice> =
     text === ""
-      ? found
+      ? matchingPages
       : [
-          ...found,
+          ...matchingPages,
           {
             name: `Find payments: ${text}`,
             icon: "search",

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks"
 import { isTest } from "../../domain/networks.ts"
-import { developers, owners } from "../../domain/roleSets.ts"
+import { integrationRoles, ownerRoles } from "../../domain/roleSets.ts"
 import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../api/settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
@@ -90,7 +90,7 @@ export const ReceiverCard = ({
             withdraw it.
           </p>
           <Problem error={withdraw.error} />
-          {may(developers) ? (
+          {may(integrationRoles) ? (
             <div class="actions start">
               <Button kind="danger" busy={withdraw.busy} onClick={() => void withdraw.run()}>
                 Withdraw the change
@@ -99,7 +99,7 @@ export const ReceiverCard = ({
           ) : null}
         </div>
       )}
-      {may(owners) ? (
+      {may(ownerRoles) ? (
         <Form submit="Change address" action={{ ...check, run: ({ receiver = "" }) => check.run(receiver) }}>
           <Field
             label="New address"

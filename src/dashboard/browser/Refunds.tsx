@@ -1,6 +1,6 @@
 // The refunds of a payment or of an incoming transfer, and the form for another refund.
 import { useState } from "preact/hooks"
-import { supporters } from "../../domain/roleSets.ts"
+import { moneyRoles } from "../../domain/roleSets.ts"
 import type { RefundView } from "../../payments/refunds/Api.ts"
 import type { RefundsPart } from "../api/refunds/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -24,7 +24,7 @@ const Row = (props: {
   readonly onCancel: () => void
 }) => {
   const { explorerUrl, refund } = props
-  const may = useMay()(supporters)
+  const may = useMay()(moneyRoles)
   const isDropped = refund.status === "proven" && refund.droppedAt !== undefined
   return (
     <li>
@@ -63,7 +63,7 @@ export const Refunds = (props: {
   readonly reload: () => Promise<void>
 }) => {
   const { explorerUrl, part, reload } = props
-  const may = useMay()(supporters)
+  const may = useMay()(moneyRoles)
   const { api } = useSession()
   const [asking, setAsking] = useState(false)
   const [sending, setSending] = useState<RefundView>()

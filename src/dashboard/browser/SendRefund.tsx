@@ -48,7 +48,7 @@ const useWallets = () => {
   return wallets
 }
 
-const Ways = (props: {
+const SendOptions = (props: {
   readonly refund: RefundView
   readonly from: string
   readonly onSent: () => Promise<void>
@@ -211,7 +211,7 @@ export const SendRefund = (props: {
             refund. Set another address in Settings, then send the refund from that address.
           </p>
         ) : (
-          <Ways refund={refund} from={props.from} onSent={page.reload} />
+          <SendOptions refund={refund} from={props.from} onSent={page.reload} />
         )}
         <div class="actions">
           <Button onClick={props.onClose}>Close</Button>

@@ -1,7 +1,7 @@
 // Settings of the merchant, its members and the user's own account, in sections with anchors.
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect } from "preact/hooks"
-import { owners } from "../../domain/roleSets.ts"
+import { ownerRoles } from "../../domain/roleSets.ts"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { AccountCard } from "./AccountCard.tsx"
 import { AuditLogCard } from "./AuditLogCard.tsx"
@@ -45,7 +45,7 @@ const sections: Readonly<
     title: "Business",
     cards: (part) => (
       <>
-        <May roles={owners}>
+        <May roles={ownerRoles}>
           <ProfileCard {...part} />
         </May>
         <TimeZoneCard {...part} />
@@ -80,7 +80,7 @@ const sections: Readonly<
 }
 
 const Sections = (part: Part) => {
-  const isOwner = useMay()(owners)
+  const isOwner = useMay()(ownerRoles)
   const shown = Object.entries(sections).filter(([, { owner }]) => owner === undefined || isOwner)
   // The browser looked for the anchor before the page was rendered.
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 // The certainty that a payment's block needs before the payment settles, by amount. A merchant may require more than
 // the operator.
-import { owners } from "../../domain/roleSets.ts"
+import { ownerRoles } from "../../domain/roleSets.ts"
 import type { SettlementLevelList } from "../../merchants/settlementLevels/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Card } from "./components/Card.tsx"
@@ -55,7 +55,7 @@ const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: 
 
 export const SettlementLevelsCard = () => {
   const page = useMerchantPage<SettlementLevelList>("/settlement-levels")
-  const isOwner = useMay()(owners)
+  const isOwner = useMay()(ownerRoles)
   return (
     <Loaded page={page}>
       {({ levels }) =>

@@ -1,5 +1,5 @@
 // The merchant's time zone.
-import { owners } from "../../domain/roleSets.ts"
+import { ownerRoles } from "../../domain/roleSets.ts"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Card } from "./components/Card.tsx"
@@ -17,7 +17,7 @@ export const TimeZoneCard = ({
   readonly reload: () => Promise<void>
 }) => {
   const { api } = useSession()
-  const isOwner = useMay()(owners)
+  const isOwner = useMay()(ownerRoles)
   const save = useAction(async ({ timeZone = "" }: Fields) => {
     await call("PUT", `${api}/books/time-zone`, { timeZone: timeZone.trim() })
     toast("Saved")

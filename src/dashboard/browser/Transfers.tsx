@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import type { LikelyReason, ShownTransferKind } from "../../domain/IncomingTransfer.ts"
-import { supporters } from "../../domain/roleSets.ts"
+import { moneyRoles } from "../../domain/roleSets.ts"
 import type { TransferPage, TransfersPage, TransferView } from "../api/transfers/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Button } from "./components/Button.tsx"
@@ -83,7 +83,7 @@ const RequestRemainder = (props: {
 const Detail = (props: { readonly id: string; readonly onResolved: () => Promise<void> }) => {
   const { api } = useSession()
   const href = useHref()
-  const may = useMay()(supporters)
+  const may = useMay()(moneyRoles)
   const at = `${api}/incoming-transfers/${props.id}`
   const page = usePage<TransferPage>(at, 3_000)
   const attach = useAction(async (paymentId: string) => {
@@ -172,51 +172,52 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
 }
 
 const Row = (props: {
-  readonly one: TransferView
+  readonly transfer: TransferView
   readonly isOpen: boolean
   readonly onToggle: (isOpen: boolean) => void
   readonly onResolved: () => Promise<void>
 }) => {
-  const { isOpen, one } = props
+  const { isOpen, transfer } = props
   return (
     <li class="alert open transfer">
       <details onToggle={({ currentTarget }) => props.onToggle(currentTarget.open)}>
         <summary>
-          <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
+          <strong>{usd(transfer.amount)}</strong> from <span class="mono">{short(transfer.payer)}</span>{" "}
           <span class="soft">
-            <Ago at={one.at} />
-            {one.kind === null ? "" : `. ${kindWords[one.kind]}`}
+            <Ago at={transfer.at} />
+            {transfer.kind === null ? "" : `. ${kindWords[transfer.kind]}`}
           </span>
         </summary>
-        {isOpen ? <Detail id={one.id} onResolved={props.onResolved} /> : null}
+        {isOpen ? <Detail id={transfer.id} onResolved={props.onResolved} /> : null}
       </details>
     </li>
   )
 }
 
 /** A handled transfer, with the decision and its author. It can still be refunded. */
-const HandledRow = ({ one }: { readonly one: TransferView }) => {
+const HandledRow = ({ transfer }: { readonly transfer: TransferView }) => {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <li class="alert">
       <div>
         <p class="event">
-          <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
+          <strong>{usd(transfer.amount)}</strong> from <span class="mono">{short(transfer.payer)}</span>{" "}
           <span class="soft">
-            <Ago at={one.at} />
+            <Ago at={transfer.at} />
           </span>
         </p>
         <p class="break">
-          {one.paymentId === null ? "Marked as handled" : "Attached to a payment"} by {one.handledBy}
-          {one.note === null || one.note === "" ? "." : `: ${one.note}`}
+          {transfer.paymentId === null ? "Marked as handled" : "Attached to a payment"} by{" "}
+          {transfer.handledBy}
+          {transfer.note === null || transfer.note === "" ? "." : `: ${transfer.note}`}
         </p>
-        {one.paymentId === null ? (
+        {transfer.paymentId === null ? (
           <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
             <summary>Details and refunds</summary>
-            {isOpen ? <Detail id={one.id} onResolved={() => Promise.resolve()} /> : null}
+            {isOpen ? <Detail id={transfer.id} onResolved={() => Promise.resolve()} /> : null}
           </details>
         ) : (
-          <PaymentLink id={one.paymentId} />
+          <PaymentLink id={transfer.paymentId} />
         )}
       </div>
     </li>
@@ -269,26 +270,30 @@ export const useTransferEntries = (): TransferEntries => {
   const { list: handled } = useTransfers("handled")
   const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
   const transfers = opened.items.filter(({ kind }) => kind !== null)
-  const all = [...transfers, ...unfolded.filter(({ id }) => !transfers.some((one) => one.id === id))]
-  const fold = (id: string) => setUnfolded((before) => before.filter((one) => one.id !== id))
+  const all = [
+    ...transfers,
+    ...unfolded.filter(({ id }) => !transfers.some((transfer) => transfer.id === id))
+  ]
+  const fold = (id: string) => setUnfolded((before) => before.filter((transfer) => transfer.id !== id))
   return {
     open: {
       hasMore: opened.hasMore,
       more: opened.more,
-      entries: all.map((one) => ({
-        at: one.at,
+      entries: all.map((transfer) => ({
+        at: transfer.at,
         row: (
           <Row
-            key={one.id}
-            one={one}
-            isOpen={unfolded.some(({ id }) => id === one.id)}
+            key={transfer.id}
+            transfer={transfer}
+            isOpen={unfolded.some(({ id }) => id === transfer.id)}
             onToggle={(isOpen) => {
-              if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
-              else fold(one.id)
+              if (isOpen)
+                setUnfolded((before) => [...before.filter(({ id }) => id !== transfer.id), transfer])
+              else fold(transfer.id)
             }}
             onResolved={async () => {
-              fold(one.id)
-              opened.forget(one.id)
+              fold(transfer.id)
+              opened.forget(transfer.id)
               await reload()
             }}
           />
@@ -299,8 +304,8 @@ export const useTransferEntries = (): TransferEntries => {
       hasMore: handled.hasMore,
       more: handled.more,
       entries: handled.items
-        .filter(({ id }) => !all.some((one) => one.id === id))
-        .map((one) => ({ at: one.at, row: <HandledRow key={one.id} one={one} /> }))
+        .filter(({ id }) => !all.some((transfer) => transfer.id === id))
+        .map((transfer) => ({ at: transfer.at, row: <HandledRow key={transfer.id} transfer={transfer} /> }))
     }
   }
 }

@@ -1,7 +1,7 @@
 // The environment's webhook endpoint and its deliveries.
 import { useState } from "preact/hooks"
 import { attemptsInWords } from "../../domain/attemptsInWords.ts"
-import { developers } from "../../domain/roleSets.ts"
+import { integrationRoles } from "../../domain/roleSets.ts"
 import type { EndpointWithSecret } from "../../webhooks/Api.ts"
 import type { DeliverySummary, WebhooksPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -126,7 +126,7 @@ export const Webhooks = () => {
                 </p>
                 <Problem error={sendUnsent.error} />
                 {endpoint === null ? null : (
-                  <May roles={developers}>
+                  <May roles={integrationRoles}>
                     <div class="actions start">
                       <Button busy={sendUnsent.busy} onClick={() => void sendUnsent.run()}>
                         Send them

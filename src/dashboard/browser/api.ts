@@ -121,8 +121,13 @@ export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): 
         return false
       }
       try {
-        const known = etag.current.path === path ? etag.current.value : ""
-        const response = await send("GET", path, undefined, known === "" ? {} : { "if-none-match": known })
+        const cachedTag = etag.current.path === path ? etag.current.value : ""
+        const response = await send(
+          "GET",
+          path,
+          undefined,
+          cachedTag === "" ? {} : { "if-none-match": cachedTag }
+        )
         if (response.status === 304) {
           if (isOver()) return true
           showOpenAlerts(response)

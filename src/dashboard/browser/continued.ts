@@ -10,8 +10,8 @@ const isAfter = (one: Listed, last: Listed) => one.at < last.at || (one.at === l
  * example while the tab was asleep, there are unread entries in between.
  */
 export const meets = (newest: ReadonlyArray<Listed>, before: ReadonlyArray<Listed>): boolean => {
-  const known = new Set(before.map(({ id }) => id))
-  return newest.some(({ id }) => known.has(id))
+  const ids = new Set(before.map(({ id }) => id))
+  return newest.some(({ id }) => ids.has(id))
 }
 
 /**

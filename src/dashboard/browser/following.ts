@@ -6,7 +6,7 @@ const listeners = new Set<Listener>()
 let source: EventSource | undefined
 let path = ""
 let isOpen = false
-let lastSignAt = 0
+let lastHeartbeatAt = 0
 
 /** The server sends a heartbeat every eight seconds; a connection without one is dead. */
 const silenceMillis = 20_000
@@ -26,10 +26,10 @@ const open = () => {
   source = new EventSource(`/dashboard/api${path}/changes`)
   source.addEventListener("open", () => {
     isOpen = true
-    lastSignAt = Date.now()
+    lastHeartbeatAt = Date.now()
   })
   source.addEventListener("alive", () => {
-    lastSignAt = Date.now()
+    lastHeartbeatAt = Date.now()
   })
   source.addEventListener("error", () => {
     isOpen = false
@@ -40,7 +40,7 @@ const open = () => {
     }
   })
   source.addEventListener("message", () => {
-    lastSignAt = Date.now()
+    lastHeartbeatAt = Date.now()
     notify()
   })
 }
@@ -68,7 +68,7 @@ export const follow = (api: string): void => {
 
 /** True if events arrive, so nobody needs to poll. */
 export const isFollowing = (): boolean => {
-  if (isOpen && Date.now() - lastSignAt > silenceMillis) {
+  if (isOpen && Date.now() - lastHeartbeatAt > silenceMillis) {
     close()
     open()
   }

@@ -40,7 +40,7 @@ export const setFormats = (locale: string): void => {
 
 export const count = (value: number): string => formats.number.format(value)
 /** `1 payment`, `2 payments`. */
-export const counted = (value: number, one: string): string =>
+export const pluralised = (value: number, one: string): string =>
   `${count(value)} ${value === 1 ? one : `${one}s`}`
 
 export const shortTime = (iso: string): string => formats.dayTime.format(new Date(iso))

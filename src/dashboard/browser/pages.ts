@@ -12,7 +12,7 @@ import { Overview } from "./Overview.tsx"
 import { Payment } from "./Payment.tsx"
 import { Payments } from "./Payments.tsx"
 import { Settings } from "./Settings.tsx"
-import { Verify } from "./Verify.tsx"
+import { VerifySignature } from "./VerifySignature.tsx"
 import { Webhooks } from "./Webhooks.tsx"
 
 interface PageEntry {
@@ -37,7 +37,7 @@ export const pages: Readonly<Record<string, PageEntry>> = {
   webhooks: {
     title: "Webhooks",
     icon: "webhooks",
-    component: (id) => (id === undefined ? Webhooks : id === "verify" ? Verify : Delivery)
+    component: (id) => (id === undefined ? Webhooks : id === "verify" ? VerifySignature : Delivery)
   },
   alerts: { title: "Needs attention", icon: "alerts", component: () => Alerts },
   settings: { title: "Settings", icon: "settings", component: () => Settings }

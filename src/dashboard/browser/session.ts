@@ -17,9 +17,9 @@ export interface SignedInSession {
 export const SessionContext = createContext<SignedInSession | undefined>(undefined)
 
 export const useSession = (): SignedInSession => {
-  const found = useContext(SessionContext)
-  if (found === undefined) throw new Error("no session here")
-  return found
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error("no session here")
+  return session
 }
 
 /** Goes to the first merchant's overview, and replaces the URL that led here, so that Back skips it. */

@@ -14,7 +14,7 @@ import {
 import type { Locale } from "../../domain/Locale.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Mails } from "../../platform/mail/Mails.ts"
-import { filled, mailWords } from "../../platform/mail/mailWords.ts"
+import { fillPlaceholders, mailWords } from "../../platform/mail/mailWords.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
 import { AuditLog, type Change } from "../audit/AuditLog.ts"
 import { firstChanges } from "../audit/firstChanges.ts"
@@ -198,7 +198,7 @@ export class Accounts extends Context.Service<
           Effect.suspend(() => {
             const { user } = session
             const words = mailWords[user.locale]
-            const notice = filled(words[what], { name })
+            const notice = fillPlaceholders(words[what], { name })
             const permitted = Effect.gen(function* () {
               return (yield* sessions.hold(session)) ? yield* change : yield* new SignInRequired()
             })
@@ -208,7 +208,7 @@ export class Accounts extends Context.Service<
                   recipient: user.email,
                   subject: `Quittance: ${notice}`,
                   body: [
-                    filled(words.securityOf, { email: user.email, what: notice }),
+                    fillPlaceholders(words.securityOf, { email: user.email, what: notice }),
                     "",
                     words.securityNotYou,
                     `${baseUrl}/dashboard`
@@ -228,7 +228,7 @@ export class Accounts extends Context.Service<
                 yield* mails.queue({
                   recipient: email,
                   subject: `Quittance: ${words.authenticatorRemoved}`,
-                  body: filled(words.operatorRemoved, { email })
+                  body: fillPlaceholders(words.operatorRemoved, { email })
                 })
               return removed
             })

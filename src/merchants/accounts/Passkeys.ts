@@ -3,7 +3,7 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { PasskeyFailed } from "../../domain/Errors.ts"
-import type { PasskeyAssertion, PasskeyRegistration } from "../../domain/PasskeyAnswer.ts"
+import type { PasskeyAssertion, PasskeyRegistration } from "../../domain/PasskeyResponse.ts"
 import { type PasskeyPurpose, PasskeyRepo, type StoredPasskey } from "./Passkeys/PasskeyRepo.ts"
 
 const challengeMillis = 5 * 60_000

@@ -11,7 +11,7 @@ import type { Role } from "../../domain/Role.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { AlertRepo } from "../../platform/alerts/AlertRepo.ts"
 import { Mails } from "../../platform/mail/Mails.ts"
-import { filled, type MailWords, mailWords } from "../../platform/mail/mailWords.ts"
+import { fillPlaceholders, type MailWords, mailWords } from "../../platform/mail/mailWords.ts"
 import { AuditRepo, type Recipient } from "./AuditRepo.ts"
 
 /** The author of a change. */
@@ -179,11 +179,11 @@ export class AuditLog extends Context.Service<
                 message,
                 at,
                 mail: (words) => ({
-                  subject: `Quittance: ${filled(words.changeSubject, { action: `${subjects[action]}${where}` })}`,
+                  subject: `Quittance: ${fillPlaceholders(words.changeSubject, { action: `${subjects[action]}${where}` })}`,
                   body: [
                     message,
                     "",
-                    filled(words.changeAt, { at: at.toISOString() }),
+                    fillPlaceholders(words.changeAt, { at: at.toISOString() }),
                     `${baseUrl}/dashboard/${merchantId}/${side}/settings`,
                     "",
                     words.changeNotYou

@@ -158,10 +158,10 @@ const make = Effect.gen(function* () {
           row.position === null || row.hash === null
             ? Option.none<AuditHead>()
             : Option.some<AuditHead>({ position: row.position, hash: row.hash }),
-        noted: Option.fromNullOr(row.noted),
-        guarded: row.guarded,
-        strangers: row.strangers,
-        owned: row.owned
+        hashAtHead: Option.fromNullOr(row.noted),
+        isProtected: row.guarded,
+        foreignTriggers: row.strangers,
+        canDisableTrigger: row.owned
       }
     }, Effect.orDie),
 
@@ -224,13 +224,13 @@ export class AuditRepo extends Context.Service<
       readonly broken: Option.Option<number>
       readonly head: Option.Option<AuditHead>
       /** The current hash at that position; none if the entry is gone or no head was passed. */
-      readonly noted: Option.Option<string>
+      readonly hashAtHead: Option.Option<string>
       /** True if the trigger that refuses changes is as the migrations created it, and always on. */
-      readonly guarded: boolean
+      readonly isProtected: boolean
       /** Other rules or triggers on the table, which may drop, alter or hide entries. */
-      readonly strangers: ReadonlyArray<string>
+      readonly foreignTriggers: ReadonlyArray<string>
       /** True if this session's role could switch the trigger off. */
-      readonly owned: boolean
+      readonly canDisableTrigger: boolean
     }>
     /**
      * The members to notify of a merchant's change. From here on, changes of this merchant wait for each

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Finality } from "../../domain/Finality.ts"
 import { UsdLimit } from "../../domain/Money.ts"
-import { everyRole, owners } from "../../domain/roleSets.ts"
+import { everyRole, ownerRoles } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { forKeys, type Mount } from "../../platform/http/Mount.ts"
@@ -50,7 +50,7 @@ export const settlementLevelEndpoints = <Params extends Schema.Struct.Fields>({ 
     )
   ),
   update: allow(
-    access({ manage: true, roles: owners }),
+    access({ manage: true, roles: ownerRoles }),
     HttpApiEndpoint.patch("update", "/settlement-levels", {
       payload: Schema.Struct({ included: ownLimit, safe: ownLimit }),
       success: SettlementLevelList

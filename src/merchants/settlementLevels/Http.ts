@@ -5,7 +5,7 @@ import { Api } from "../../app/Api.ts"
 import type { Env } from "../../domain/Chain.ts"
 import type { SettlementLevels } from "../../domain/Finality.ts"
 import { formatUsd } from "../../domain/Money.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import type { SettlementLevelList, settlementLevelEndpoints } from "./Api.ts"
 import { SettlementLimits } from "./SettlementLimits.ts"
@@ -30,7 +30,7 @@ export const settlementLevelHandlers = Effect.fnUntraced(function* <R>(
         }
       })
     }
-    return jsonAnswer(list)
+    return jsonResponse(list)
   }
 
   return {

@@ -1,7 +1,7 @@
 // The short commands: login, payments, webhooks, trigger, open.
 import { spawn } from "node:child_process"
-import { counted } from "../../domain/counted.ts"
-import { atomicOf, isAmount } from "../client/mockAnswers.ts"
+import { pluralised } from "../../domain/pluralised.ts"
+import { atomicOf, isAmount } from "../client/mockResponses.ts"
 import { Quittance } from "../client/Quittance.ts"
 import { QuittanceError } from "../client/QuittanceError.ts"
 import type { Payment } from "../client/resources.ts"
@@ -95,7 +95,7 @@ const replay: Command = {
     }
     print(
       { count, ...(failed === 0 ? {} : { failed }) },
-      `${counted(count, "event")} delivered again.${failed === 0 ? "" : ` ${counted(failed, "event")} not accepted.`}`
+      `${pluralised(count, "event")} delivered again.${failed === 0 ? "" : ` ${pluralised(failed, "event")} not accepted.`}`
     )
   }
 }

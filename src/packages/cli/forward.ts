@@ -3,7 +3,7 @@ import { signTestWebhook, type WebhookEvent, type WebhookOrder } from "../client
 import { CommandRefused } from "./CommandRefused.ts"
 
 const firstPauseMillis = 250
-const longestPauseMillis = 5_000
+const maxPauseMillis = 5_000
 
 export const endpointUrl = (text: string): string => {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text
@@ -25,7 +25,7 @@ export const forward = async (
   }
 ): Promise<number> => {
   const started = performance.now()
-  for (let pause = firstPauseMillis; ; pause = Math.min(pause * 2, longestPauseMillis)) {
+  for (let pause = firstPauseMillis; ; pause = Math.min(pause * 2, maxPauseMillis)) {
     const { body, headers } = await signTestWebhook(
       event,
       options.secret,

@@ -60,7 +60,7 @@ export interface EventList extends AsyncIterable<Event>, PromiseLike<EventPage> 
 /** Pages of payments. Await it for the first page, or use `for await` for all payments, newest first. */
 export interface PaymentList extends AsyncIterable<Payment>, PromiseLike<PaymentPage> {}
 
-const unknownAnswer = () =>
+const unknownResponse = () =>
   new QuittanceError({
     code: "UNKNOWN_ANSWER",
     status: 200,
@@ -71,7 +71,7 @@ const unknownAnswer = () =>
 /** Trusts the service to keep its contract, and rejects only a body that is not even an object. */
 const objectOf = <A>(body: unknown): A => {
   if (typeof body === "object" && body !== null) return body as A
-  throw unknownAnswer()
+  throw unknownResponse()
 }
 
 /** The payment's id is the token's `jti`. The service signs the token, so the client only decodes it. */
@@ -82,7 +82,7 @@ const paymentIdOf = (intentToken: string): string => {
     if (typeof value === "object" && value !== null && "jti" in value && typeof value.jti === "string")
       return value.jti
   } catch {}
-  throw unknownAnswer()
+  throw unknownResponse()
 }
 
 /**

@@ -1,5 +1,5 @@
 // The mock's payment links.
-import { atomicOf, isAmount, json, placeAfter, refuse, shown, unknownCursor } from "./mockAnswers.ts"
+import { atomicOf, isAmount, json, placeAfter, refuse, shown, unknownCursor } from "./mockResponses.ts"
 import type { PaymentLink } from "./resources.ts"
 
 const fieldsOf = (body: unknown): Readonly<Record<string, unknown>> =>

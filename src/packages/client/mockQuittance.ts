@@ -1,5 +1,7 @@
 // An in-memory service for tests of a shop: `new Quittance({ ...mock.options })` calls it, and `mock.settle`
 // pays. It knows intents, payments, events and payment links; any other path returns 404.
+
+import { mockLinks } from "./mockLinks.ts"
 import {
   atomicOf,
   isAmount,
@@ -9,8 +11,7 @@ import {
   refuse,
   shown,
   unknownCursor
-} from "./mockAnswers.ts"
-import { mockLinks } from "./mockLinks.ts"
+} from "./mockResponses.ts"
 import type { Event, Payment } from "./resources.ts"
 import { signTestWebhook, type WebhookEvent } from "./verifyWebhook.ts"
 

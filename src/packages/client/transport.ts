@@ -67,7 +67,7 @@ const errorOf = (response: Response, body: unknown): QuittanceError => {
   })
 }
 
-const noAnswer = (cause: unknown): QuittanceError =>
+const noResponse = (cause: unknown): QuittanceError =>
   new QuittanceError({
     code: "NO_ANSWER",
     status: 0,
@@ -125,7 +125,7 @@ export const makeTransport = (options: QuittanceOptions) => {
       return answer
     } catch (error) {
       if (error instanceof QuittanceError || signal?.aborted === true) throw error
-      throw noAnswer(error)
+      throw noResponse(error)
     } finally {
       clearTimeout(timer)
     }

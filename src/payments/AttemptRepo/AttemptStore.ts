@@ -95,7 +95,7 @@ export interface AttemptStore {
    * True if the payer's transfer may belong to another payment of the same amount and receiver: a pending payment
    * with an open attempt, or with an undecided report of this transaction or from the last half hour.
    */
-  readonly paysAnEqual: (
+  readonly mayPayAnotherPayment: (
     payment: Payment,
     payer: Address,
     sent: TransactionHash,

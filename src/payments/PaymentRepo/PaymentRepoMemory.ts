@@ -70,7 +70,7 @@ export const makePaymentRepoMemory: Effect.Effect<
   /** Evicts surplus reports of a payer: settled ones first, then the oldest. */
   const evictSurplus = (id: PaymentId, payer: string, newest: string) => {
     const others = reportsOf(id)
-      .filter(([key, one]) => key !== newest && one.evidence.payer === payer)
+      .filter(([key, report]) => key !== newest && report.evidence.payer === payer)
       .sort(
         ([, left], [, right]) =>
           Number(right.nextCheckAt !== null) - Number(left.nextCheckAt !== null) ||
@@ -118,15 +118,17 @@ export const makePaymentRepoMemory: Effect.Effect<
     list: (tenant, { limit, startingAfter, transactionId, intentUrl }) =>
       Effect.sync(() => {
         const all = [...payments.values()]
-          .filter((one) => one.merchantId === tenant.merchantId && one.env === tenant.env)
+          .filter((payment) => payment.merchantId === tenant.merchantId && payment.env === tenant.env)
           .sort(newestFirst)
-        const last = startingAfter === undefined ? -1 : all.findIndex((one) => one.id === startingAfter)
+        const last =
+          startingAfter === undefined ? -1 : all.findIndex((payment) => payment.id === startingAfter)
         if (startingAfter !== undefined && last === -1) return Option.none()
         const rest = all
           .slice(last + 1)
-          .filter((one) => intentUrl === undefined || one.intentUrl === intentUrl)
+          .filter((payment) => intentUrl === undefined || payment.intentUrl === intentUrl)
           .filter(
-            (one) => transactionId === undefined || one.reported?.evidence.transactionId === transactionId
+            (payment) =>
+              transactionId === undefined || payment.reported?.evidence.transactionId === transactionId
           )
         return Option.some({ payments: rest.slice(0, limit), hasMore: rest.length > limit })
       }),
@@ -167,19 +169,19 @@ export const makePaymentRepoMemory: Effect.Effect<
       const { amount, receiver } = payment
       const transfer = { ...settlement.transfer, payer: settlement.evidence.payer, receiver, amount }
       const moved = [...claims.values()].some(
-        (one) =>
-          one.transfer.chainId === transfer.chainId &&
-          one.transfer.transactionId === transfer.transactionId &&
-          one.transfer.blockHash !== transfer.blockHash
+        (claim) =>
+          claim.transfer.chainId === transfer.chainId &&
+          claim.transfer.transactionId === transfer.transactionId &&
+          claim.transfer.blockHash !== transfer.blockHash
       )
       if (moved) return Option.none()
       const key = claimKey(transfer)
       if (claims.has(key)) return yield* new TransferAlreadyUsed()
       const agentReported = reportsOf(payment.id).some(
-        ([, one]) =>
-          one.payerType === "agent" &&
-          one.evidence.payer === settlement.evidence.payer &&
-          one.evidence.transactionId === settlement.evidence.transactionId
+        ([, report]) =>
+          report.payerType === "agent" &&
+          report.evidence.payer === settlement.evidence.payer &&
+          report.evidence.transactionId === settlement.evidence.transactionId
       )
       const settled: Payment = {
         ...payment,
@@ -240,9 +242,10 @@ export const makePaymentRepoMemory: Effect.Effect<
         for (const payment of payments.values()) {
           if (failed.length === limit) break
           if (payment.status !== "pending" || payment.createdAt >= openedBefore[payment.env]) continue
-          const stored = reportsOf(payment.id).map(([, one]) => one)
+          const stored = reportsOf(payment.id).map(([, report]) => report)
           if (stored.length > 0 && !executes(payment.env)) continue
-          if (stored.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
+          if (stored.some((report) => report.reportedAt >= reportedBefore || report.nextCheckAt !== null))
+            continue
           const reason = stored.length === 0 ? "expired" : "unverified"
           payments.set(payment.id, { ...payment, status: "failed", failureReason: reason })
           failed.push({ id: payment.id, reason })
@@ -252,9 +255,9 @@ export const makePaymentRepoMemory: Effect.Effect<
     pruneReports: (reportedBefore, limit) =>
       Effect.sync(() => {
         const ended = [...reports]
-          .filter(([, one]) => one.nextCheckAt === null && one.reportedAt < reportedBefore)
-          .filter(([, one]) => {
-            const payment = payments.get(one.paymentId)
+          .filter(([, report]) => report.nextCheckAt === null && report.reportedAt < reportedBefore)
+          .filter(([, report]) => {
+            const payment = payments.get(report.paymentId)
             return payment !== undefined && executes(payment.env) && payment.status !== "pending"
           })
           .slice(0, limit)
@@ -264,21 +267,21 @@ export const makePaymentRepoMemory: Effect.Effect<
     takeWatched: (env, at, leaseUntil, limit) =>
       Effect.sync(() => {
         const due = [...claims]
-          .filter(([, one]) => isDue(one.watchAt, at) && isOn(one.paymentId, env))
+          .filter(([, claim]) => isDue(claim.watchAt, at) && isOn(claim.paymentId, env))
           .slice(0, limit)
-        return due.flatMap(([key, one]): ReadonlyArray<WatchedTransfer> => {
-          claims.set(key, { ...one, watchAt: leaseUntil })
-          const payment = payments.get(one.paymentId)
+        return due.flatMap(([key, claim]): ReadonlyArray<WatchedTransfer> => {
+          claims.set(key, { ...claim, watchAt: leaseUntil })
+          const payment = payments.get(claim.paymentId)
           if (payment === undefined) return []
           const { merchantId, env, id } = payment
           return [
             {
-              ...one.transfer,
+              ...claim.transfer,
               merchantId,
               env,
               paymentId: id,
-              transfer: one.transfer,
-              droppedAt: one.droppedAt,
+              transfer: claim.transfer,
+              droppedAt: claim.droppedAt,
               isReplacement: false,
               heldUntil: leaseUntil
             }
@@ -288,10 +291,10 @@ export const makePaymentRepoMemory: Effect.Effect<
     noteWatched: ({ heldUntil, paymentId }, { moved, droppedAt, watchAt }) =>
       Effect.sync(() => {
         const held = [...claims].filter(
-          ([, one]) => one.paymentId === paymentId && one.watchAt?.getTime() === heldUntil.getTime()
+          ([, claim]) => claim.paymentId === paymentId && claim.watchAt?.getTime() === heldUntil.getTime()
         )
-        for (const [key, one] of held) {
-          claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
+        for (const [key, claim] of held) {
+          claims.set(key, { ...claim, transfer: { ...claim.transfer, ...moved }, droppedAt, watchAt })
         }
         return held.length > 0
       })

@@ -41,12 +41,12 @@ export const makeOpeningSql = Effect.gen(function* () {
   const insert = (payments: ReadonlyArray<Payment>) => sql`
     WITH requested AS (
       SELECT * FROM unnest(
-        ${payments.map((one) => one.id)}::uuid[], ${payments.map((one) => one.merchantId)}::uuid[],
-        ${payments.map((one) => one.env)}::text[], ${payments.map((one) => one.amount.toString())}::numeric[],
-        ${payments.map((one) => one.refCode)}::text[], ${payments.map((one) => one.intentUrl)}::text[],
-        ${payments.map((one) => toBytes(one.receiver))}::bytea[],
-        ${payments.map((one) => one.payerType)}::text[], ${payments.map((one) => one.createdAt)}::timestamptz[],
-        ${payments.map((one) => one.openedBlock?.toString() ?? "")}::text[]
+        ${payments.map((payment) => payment.id)}::uuid[], ${payments.map((payment) => payment.merchantId)}::uuid[],
+        ${payments.map((payment) => payment.env)}::text[], ${payments.map((payment) => payment.amount.toString())}::numeric[],
+        ${payments.map((payment) => payment.refCode)}::text[], ${payments.map((payment) => payment.intentUrl)}::text[],
+        ${payments.map((payment) => toBytes(payment.receiver))}::bytea[],
+        ${payments.map((payment) => payment.payerType)}::text[], ${payments.map((payment) => payment.createdAt)}::timestamptz[],
+        ${payments.map((payment) => payment.openedBlock?.toString() ?? "")}::text[]
       ) AS requested (id, merchant_id, env, amount, ref_code, intent_url, receiver, payer_type, created_at, opened_block)
     ), inserted AS (
       INSERT INTO payments
@@ -102,7 +102,7 @@ export const makeOpeningSql = Effect.gen(function* () {
 
   const open = yield* batched((inputs: ReadonlyArray<OpenPayment>) =>
     Effect.matchEffect(openAll(inputs), {
-      onSuccess: (opened) => Effect.succeed(opened.map((one) => Exit.succeed(one))),
+      onSuccess: (opened) => Effect.succeed(opened.map((result) => Exit.succeed(result))),
       // The requests have already waited for a database that does not serve, so they do not wait again.
       onFailure: (error) =>
         isDatabaseOutage(Cause.fail(error))

@@ -16,5 +16,5 @@ const count = counterBy(
   ["verified", ...PendingReason.literals, ...MismatchReason.literals]
 )
 
-export const countVerification = (found: Verification): Effect.Effect<void> =>
-  count(found._tag === "Verified" ? "verified" : found.reason)
+export const countVerification = (verification: Verification): Effect.Effect<void> =>
+  count(verification._tag === "Verified" ? "verified" : verification.reason)

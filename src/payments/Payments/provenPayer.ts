@@ -27,7 +27,7 @@ export const makeProvenPayer =
       const { address, tokenId } = yield* buyers.verify(token, {
         audiences: audiencesOf(merchant, baseUrl),
         env,
-        longestSeconds: merchant.tokenLifetimeSeconds,
+        maxSeconds: merchant.tokenLifetimeSeconds,
         // The chain is queried only for payments that exist, so nobody else can cause queries.
         mayAskChain: Effect.map(repo.find({ merchantId: merchant.id, env }, paymentId), Option.isSome)
       })

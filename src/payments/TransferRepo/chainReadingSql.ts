@@ -116,14 +116,14 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
       const rows = yield* sql`
         WITH moved AS (${moved(env, lease, from, to)}), seen AS (
           SELECT * FROM unnest(
-            ${transfers.map((one) => one.id)}::uuid[], ${transfers.map((one) => toBytes(one.transactionId))}::bytea[],
-            ${transfers.map((one) => toBytes(one.payer))}::bytea[],
-            ${transfers.map((one) => toBytes(one.receiver))}::bytea[],
-            ${transfers.map((one) => one.amount.toString())}::numeric[],
-            ${transfers.map((one) => one.ordinal)}::integer[], ${transfers.map((one) => one.merchantId)}::uuid[],
-            ${transfers.map((one) => one.blockNumber.toString())}::bigint[],
-            ${transfers.map((one) => toBytes(one.blockHash))}::bytea[],
-            ${transfers.map((one) => one.blockTime)}::timestamptz[]
+            ${transfers.map((transfer) => transfer.id)}::uuid[], ${transfers.map((transfer) => toBytes(transfer.transactionId))}::bytea[],
+            ${transfers.map((transfer) => toBytes(transfer.payer))}::bytea[],
+            ${transfers.map((transfer) => toBytes(transfer.receiver))}::bytea[],
+            ${transfers.map((transfer) => transfer.amount.toString())}::numeric[],
+            ${transfers.map((transfer) => transfer.ordinal)}::integer[], ${transfers.map((transfer) => transfer.merchantId)}::uuid[],
+            ${transfers.map((transfer) => transfer.blockNumber.toString())}::bigint[],
+            ${transfers.map((transfer) => toBytes(transfer.blockHash))}::bytea[],
+            ${transfers.map((transfer) => transfer.blockTime)}::timestamptz[]
           ) AS seen (id, transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
             block_time)
         ), stored AS (
@@ -153,14 +153,14 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
                 AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
         ), sent AS (
           SELECT * FROM unnest(
-            ${outgoing.map((one) => toBytes(one.transactionId))}::bytea[],
-            ${outgoing.map((one) => toBytes(one.payer))}::bytea[],
-            ${outgoing.map((one) => toBytes(one.receiver))}::bytea[],
-            ${outgoing.map((one) => one.amount.toString())}::numeric[],
-            ${outgoing.map((one) => one.ordinal)}::integer[], ${outgoing.map((one) => one.merchantId)}::uuid[],
-            ${outgoing.map((one) => one.blockNumber.toString())}::bigint[],
-            ${outgoing.map((one) => toBytes(one.blockHash))}::bytea[],
-            ${outgoing.map((one) => one.blockTime)}::timestamptz[]
+            ${outgoing.map((transfer) => toBytes(transfer.transactionId))}::bytea[],
+            ${outgoing.map((transfer) => toBytes(transfer.payer))}::bytea[],
+            ${outgoing.map((transfer) => toBytes(transfer.receiver))}::bytea[],
+            ${outgoing.map((transfer) => transfer.amount.toString())}::numeric[],
+            ${outgoing.map((transfer) => transfer.ordinal)}::integer[], ${outgoing.map((transfer) => transfer.merchantId)}::uuid[],
+            ${outgoing.map((transfer) => transfer.blockNumber.toString())}::bigint[],
+            ${outgoing.map((transfer) => toBytes(transfer.blockHash))}::bytea[],
+            ${outgoing.map((transfer) => transfer.blockTime)}::timestamptz[]
           ) AS sent (transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
             block_time)
         ), left_receivers AS (

@@ -28,10 +28,10 @@ export const makeCursorLease = (repo: TransferRepo["Service"], env: Env, leaseId
     (at): CursorLease => ({ id: leaseId, at, until: new Date(at.getTime() + leaseMillis) })
   )
 
-  const store = Effect.fnUntraced(function* (from: ChainCursor, to: ChainCursor, found: RangeFinds) {
+  const store = Effect.fnUntraced(function* (from: ChainCursor, to: ChainCursor, finds: RangeFinds) {
     const lease = yield* newLease
     held = undefined
-    if (!(yield* repo.recordRange({ env, lease, from, to, ...found }))) return false
+    if (!(yield* repo.recordRange({ env, lease, from, to, ...finds }))) return false
     held = { lease, stored: to, at: to }
     return true
   })
@@ -59,11 +59,11 @@ export const makeCursorLease = (repo: TransferRepo["Service"], env: Env, leaseId
     take: (atOnce: boolean) =>
       Effect.map(renewed(atOnce), () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
     /** Records a range that was read after the cursor. False if another instance has taken over. */
-    advance: (to: ChainCursor, found: RangeFinds, atOnce: boolean) =>
+    advance: (to: ChainCursor, finds: RangeFinds, atOnce: boolean) =>
       Effect.suspend(() => {
         if (held === undefined) return Effect.succeed(false)
-        if (atOnce || found.transfers.length > 0 || found.outgoing.length > 0)
-          return store(held.stored, to, found)
+        if (atOnce || finds.transfers.length > 0 || finds.outgoing.length > 0)
+          return store(held.stored, to, finds)
         held = { ...held, at: to }
         return Effect.succeed(true)
       }),

@@ -7,15 +7,15 @@ const ceilingMillis = 600_000
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 
-export const makeLogWidth = (longest: bigint) => {
-  let width = longest
+export const makeLogWidth = (maxRange: bigint) => {
+  let width = maxRange
   /** The widest request that was answered, below the ceiling. */
   let widest = 0n
   let ceiling: { readonly width: bigint; readonly until: number } | undefined
 
   const between = () =>
     ceiling === undefined
-      ? smaller(larger(width, widest) * 2n, longest)
+      ? smaller(larger(width, widest) * 2n, maxRange)
       : larger(widest + (ceiling.width - widest) / 2n, 1n)
 
   return {

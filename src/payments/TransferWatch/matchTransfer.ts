@@ -102,9 +102,9 @@ export const makeMatchTransfer = ({
   /** A transfer that replaces one dropped by a reorganisation. If nobody has recorded the loss yet, it waits. */
   const followReplaced = Effect.fnUntraced(function* (
     transfer: IncomingTransfer,
-    { mayWait, paysElse, sender }: { mayWait: boolean; paysElse: boolean; sender: TransferSender }
+    { mayWait, hasOtherMatch, sender }: { mayWait: boolean; hasOtherMatch: boolean; sender: TransferSender }
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
-    const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, paysElse)
+    const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, hasOtherMatch)
     if (replaced === undefined) return mayWait ? "waiting" : "unmatched"
     for (const { isNoted, payment } of replaced) {
       if (!isNoted) {
@@ -143,11 +143,11 @@ export const makeMatchTransfer = ({
     if (named === "settled") return
     if (named === "waiting") return yield* later
     // A transfer with the nonce of a dropped transfer settles that transfer's payment, before any merely likely match.
-    const paysElse = ordered.length > 0
+    const hasOtherMatch = ordered.length > 0
     const replaced =
       signed === "refused"
         ? "unmatched"
-        : yield* followReplaced(transfer, { mayWait: isRecent, paysElse, sender })
+        : yield* followReplaced(transfer, { mayWait: isRecent, hasOtherMatch, sender })
     if (replaced === "settled") return
     if (replaced === "waiting") return yield* later
     const likely = yield* settleOne(

@@ -25,7 +25,7 @@ const nearMillis = 128_000
 /** The period that the first start reads back. */
 const firstBackfillMillis = 24 * 3_600_000
 /** A sweep that takes longer is aborted and restarted. */
-const longestSweep = Duration.minutes(5)
+const maxSweepTime = Duration.minutes(5)
 /** Blocks read before the lease is renewed and the head is queried again. */
 const blocksPerSweep = 256n
 /** Transfers that reached an address before it became a receiver are ignored, with a margin for clock differences. */
@@ -42,7 +42,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   env: Env,
   matchDue: Effect.Effect<unknown, E, R>
 ) {
-  const { logRange: longestRange, name, pollMillis, readsSingly } = networks[env]
+  const { logRange: maxRange, name, pollMillis, readsSingly } = networks[env]
   const nearBlocks = blocksIn(env, nearMillis)
   const firstBackfill = blocksIn(env, firstBackfillMillis)
   const { confirmations } = yield* AppConfig
@@ -56,7 +56,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const progress = yield* WorkerProgress
   /** The subject under which `WorkerProgress` reports why blocks are not read. */
   const subject = `transfers ${env}`
-  const width = makeLogWidth(longestRange)
+  const width = makeLogWidth(maxRange)
   let filter = { of: "not read yet", far: everyTransfer, near: everyTransfer }
   /** The time since which the nodes lack the next block, in milliseconds. */
   let lackingSince: number | undefined
@@ -257,8 +257,8 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
 
   /** Another instance is reading, or none has started yet. */
   const readByOthers = Effect.fnUntraced(function* (target: bigint) {
-    const known = yield* transferRepo.cursor(env)
-    if (Option.isNone(known)) yield* firstCursor(target)
+    const cursorNow = yield* transferRepo.cursor(env)
+    if (Option.isNone(cursorNow)) yield* firstCursor(target)
     return false
   })
 
@@ -301,5 +301,5 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   })
 
   yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
-  yield* supervised(`Reading the transfers of ${name}`, untilNextPoll, Effect.timeout(read, longestSweep))
+  yield* supervised(`Reading the transfers of ${name}`, untilNextPoll, Effect.timeout(read, maxSweepTime))
 })

@@ -61,8 +61,8 @@ const make = Effect.gen(function* () {
     at: Date,
     until: ReadUntil
   ) {
-    const known = yield* repo.balances(tenant, receivers, at)
-    const missing = receivers.filter((address) => !known.has(address))
+    const balances = yield* repo.balances(tenant, receivers, at)
+    const missing = receivers.filter((address) => !balances.has(address))
     if (missing.length > 0) {
       const block = at > until.at ? until.block : yield* chain.blockBefore(tenant.env, at, until.block)
       if (block === undefined) return null
@@ -70,12 +70,12 @@ const make = Effect.gen(function* () {
       for (const address of missing) {
         const balance = yield* chain.balanceAt(tenant.env, address, block)
         if (balance === undefined) return null
-        known.set(address, balance)
+        balances.set(address, balance)
         if (at <= until.at && now.getTime() - at.getTime() > settledMillis)
           yield* repo.storeBalance(tenant, address, at, { block, balance })
       }
     }
-    return [...known.values()].reduce((sum, balance) => sum + balance, 0n)
+    return [...balances.values()].reduce((sum, balance) => sum + balance, 0n)
   })
 
   /**

@@ -3,7 +3,7 @@
 import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
-import type { Day } from "../../domain/Period.ts"
+import type { DayBounds } from "../../domain/Period.ts"
 import { LongReads } from "../../platform/database/LongReads.ts"
 import { Replica } from "../../platform/database/Replica.ts"
 
@@ -13,7 +13,7 @@ const margin = "interval '2 hours'"
 const daysTogether = 7
 
 /** Rows `d (start_at, end_at)`. The SELECTs hide the number of days from the planner, which would replan each request. */
-export const daysFrom = (sql: SqlClient.SqlClient, days: ReadonlyArray<Day>): Statement.Fragment => sql`
+export const daysFrom = (sql: SqlClient.SqlClient, days: ReadonlyArray<DayBounds>): Statement.Fragment => sql`
   unnest((SELECT ${days.map(({ start }) => start)}::timestamptz[]), (SELECT ${days.map(({ end }) => end)}::timestamptz[]))
     AS d (start_at, end_at)`
 
@@ -26,12 +26,12 @@ export interface DaySumsOptions<A> {
   readonly counting: (
     sql: SqlClient.SqlClient,
     tenant: Tenant,
-    days: ReadonlyArray<Day>
+    days: ReadonlyArray<DayBounds>
   ) => Statement.Fragment
 }
 
 /** Each day with its figures, in the order of the days. */
-export type DaySums<A> = <D extends Day>(
+export type DaySums<A> = <D extends DayBounds>(
   tenant: Tenant,
   days: ReadonlyArray<D>
 ) => Effect.Effect<ReadonlyArray<D & { readonly figures: A }>>
@@ -60,7 +60,7 @@ export const makeDaySums = <A>({
         AND ${of}.start_at = d.start_at AND ${of}.end_at = d.end_at`
     }
 
-    const stored = Effect.fnUntraced(function* (tenant: Tenant, days: ReadonlyArray<Day>) {
+    const stored = Effect.fnUntraced(function* (tenant: Tenant, days: ReadonlyArray<DayBounds>) {
       return yield* decodeStored(
         yield* pool`
           SELECT d.start_at, d.end_at < now() - ${pool.literal(margin)} AS is_over, s.figures
@@ -70,13 +70,13 @@ export const makeDaySums = <A>({
       )
     }, Effect.orDie)
 
-    const count = (sql: SqlClient.SqlClient, tenant: Tenant, days: ReadonlyArray<Day>) =>
+    const count = (sql: SqlClient.SqlClient, tenant: Tenant, days: ReadonlyArray<DayBounds>) =>
       Effect.flatMap(sql`${counting(sql, tenant, days)}`, decodeCounted).pipe(Effect.orDie)
 
     const store = Effect.fnUntraced(function* (
       sql: SqlClient.SqlClient,
       tenant: Tenant,
-      days: ReadonlyArray<Day>
+      days: ReadonlyArray<DayBounds>
     ) {
       const { env, merchantId } = tenant
       // Waits for changes in progress. Later changes wait until the sums are stored.
@@ -96,13 +96,13 @@ export const makeDaySums = <A>({
 
     return (tenant, days) =>
       Effect.gen(function* () {
-        const known = new Map<number, A>()
+        const figuresByStart = new Map<number, A>()
         const over = new Set<number>()
         for (const row of yield* stored(tenant, days)) {
-          if (row.figures !== null) known.set(row.start_at.getTime(), row.figures)
+          if (row.figures !== null) figuresByStart.set(row.start_at.getTime(), row.figures)
           if (row.is_over) over.add(row.start_at.getTime())
         }
-        const missing = days.filter(({ start }) => !known.has(start.getTime()))
+        const missing = days.filter(({ start }) => !figuresByStart.has(start.getTime()))
         const past = missing.filter(({ start }) => over.has(start.getTime()))
         const present = missing.filter(({ start }) => !over.has(start.getTime()))
         // Each week is stored separately, even if a later one takes too long.
@@ -110,17 +110,17 @@ export const makeDaySums = <A>({
           for (const row of yield* reads.run(tenant.merchantId, (sql) =>
             sql.withTransaction(store(sql, tenant, some)).pipe(Effect.catchTag("SqlError", Effect.die))
           ))
-            known.set(row.start_at.getTime(), row.figures)
+            figuresByStart.set(row.start_at.getTime(), row.figures)
         for (const some of Arr.chunksOf(present, daysTogether)) {
           const here = reads.run(tenant.merchantId, (sql) => count(sql, tenant, some))
           const rows = yield* replica === undefined
             ? here
             : replica.read(count(replica.sql, tenant, some), here)
-          for (const row of rows) known.set(row.start_at.getTime(), row.figures)
+          for (const row of rows) figuresByStart.set(row.start_at.getTime(), row.figures)
         }
         return days.flatMap((day) => {
-          const found = known.get(day.start.getTime())
-          return found === undefined ? [] : [{ ...day, figures: found }]
+          const figures = figuresByStart.get(day.start.getTime())
+          return figures === undefined ? [] : [{ ...day, figures }]
         })
       }).pipe(Effect.provideContext(context))
   })

@@ -4,11 +4,11 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import type { bookEndpoints } from "./Api.ts"
 import { Books } from "./Books.ts"
-import { balancesView, exportAnswer, requestedPeriod, statementView } from "./views.ts"
+import { balancesView, exportResponse, requestedPeriod, statementView } from "./views.ts"
 
 type Endpoints = ReturnType<typeof bookEndpoints<KeyParams>>
 
@@ -28,7 +28,7 @@ export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
             }
           ]
         })
-      return exportAnswer(books, params.kind, tenant, period, format, decimal)
+      return exportResponse(books, params.kind, tenant, period, format, decimal)
     }),
     statement: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["statement"]>) {
       const { tenant } = yield* caller
@@ -37,7 +37,7 @@ export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
         [books.statement(tenant, period), books.balances(tenant, period)],
         { concurrency: 2 }
       )
-      return jsonAnswer({
+      return jsonResponse({
         statement: statementView(statement, tenant.env),
         balances: balancesView(balances)
       })

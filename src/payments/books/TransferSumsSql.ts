@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { Address } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
-import { type Day, daysOf, type Period, todayIn } from "../../domain/Period.ts"
+import { type DayBounds, daysOf, type Period, todayIn } from "../../domain/Period.ts"
 import { LongReads } from "../../platform/database/LongReads.ts"
 import { daysFrom, makeDaySums } from "./DaySumsSql.ts"
 import { incomingKind, joinRefundClaim } from "./transferKindsSql.ts"
@@ -48,7 +48,7 @@ const decodeSpan = Schema.decodeUnknownEffect(
 )
 const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 
-const counting = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, days: ReadonlyArray<Day>) => {
+const counting = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, days: ReadonlyArray<DayBounds>) => {
   const within = sql`t.merchant_id = ${merchantId} AND t.env = ${env} AND t.dropped_at IS NULL
     AND t.block_time >= d.start_at AND t.block_time < d.end_at`
   return sql`
@@ -71,7 +71,11 @@ const counting = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, days: R
  * row. Blocks of one second have the same time, so only the number shows which come later.
  */
 const movedOf = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, until: bigint) => {
-  const movedAt = (owner: Statement.Fragment, addresses: ReadonlyArray<BookAddress>, { end, start }: Day) => {
+  const movedAt = (
+    owner: Statement.Fragment,
+    addresses: ReadonlyArray<BookAddress>,
+    { end, start }: DayBounds
+  ) => {
     const within = sql`${owner} AND t.env = ${env} AND t.dropped_at IS NULL
       AND t.block_time >= ${start} AND t.block_time < ${end} AND t.block_time >= own.since AND t.block_number <= ${until.toString()}::bigint`
     const own = sql`
@@ -90,16 +94,16 @@ const movedOf = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, until: b
     ).pipe(Effect.orDie)
   }
   return {
-    own: (addresses: ReadonlyArray<BookAddress>, within: Day) =>
+    own: (addresses: ReadonlyArray<BookAddress>, within: DayBounds) =>
       movedAt(sql`t.merchant_id = ${merchantId}`, addresses, within),
     /** Transfers in the period from before an address became this merchant's; they are in its former owners' books. */
-    others: Effect.fnUntraced(function* (addresses: ReadonlyArray<BookAddress>, within: Day) {
+    others: Effect.fnUntraced(function* (addresses: ReadonlyArray<BookAddress>, within: DayBounds) {
       const came = yield* decodeAddresses(
         yield* sql`
           SELECT address FROM merchant_receivers
           WHERE env = ${env} AND merchant_id = ${merchantId} AND since > watched_since`
       )
-      const theirs = addresses.filter((one) => came.some(({ address }) => address === one.address))
+      const theirs = addresses.filter((receiver) => came.some(({ address }) => address === receiver.address))
       if (theirs.length === 0) return 0n
       const others = sql`t.merchant_id = ANY (ARRAY(SELECT id FROM merchants WHERE id <> ${merchantId}))`
       return yield* movedAt(others, theirs, within)
@@ -135,8 +139,8 @@ export const makeTransferSums = Effect.gen(function* () {
     const of = (side: typeof Side.Type): Sum =>
       days
         .flatMap(({ figures }) => figures)
-        .filter((one) => one.side === side)
-        .reduce((sum, one) => ({ sum: sum.sum + one.sum, count: sum.count + one.count }), {
+        .filter((figure) => figure.side === side)
+        .reduce((sum, figure) => ({ sum: sum.sum + figure.sum, count: sum.count + figure.count }), {
           sum: 0n,
           count: 0
         })
@@ -166,11 +170,11 @@ export const makeTransferSums = Effect.gen(function* () {
         .run(tenant.merchantId, (sql) => read(movedOf(sql, tenant, until.block)))
         .pipe(Effect.provideContext(context))
     let moved = yield* rows((of) => of.others(addresses, period))
-    const since = new Map(addresses.map((one) => [one.address, one.since]))
+    const since = new Map(addresses.map((receiver) => [receiver.address, receiver.since]))
     for (const day of whole) {
       for (const { address, side, sum } of day.figures)
         if ((since.get(address) ?? day.end) <= day.start) moved += isOutgoing(side) ? -sum : sum
-      const divided = addresses.filter((one) => one.since > day.start && one.since < day.end)
+      const divided = addresses.filter((receiver) => receiver.since > day.start && receiver.since < day.end)
       if (divided.length > 0) moved += yield* rows((of) => of.own(divided, day))
     }
     const last = days.at(whole.length)

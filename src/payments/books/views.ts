@@ -85,7 +85,7 @@ export const requestedPeriod = Effect.fnUntraced(function* (
 })
 
 /** An export's file, streamed. */
-export const exportAnswer = (
+export const exportResponse = (
   books: Books["Service"],
   kind: ExportKind,
   tenant: Tenant,

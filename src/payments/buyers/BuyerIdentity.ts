@@ -17,7 +17,7 @@ export interface BuyerExpectation {
   /** Checked before the chain is queried, which only a contract wallet's token requires. True by default. */
   readonly mayAskChain?: Effect.Effect<boolean>
   /** A token with a longer lifetime is refused. No limit by default. */
-  readonly longestSeconds?: number
+  readonly maxSeconds?: number
 }
 
 /** The content of a valid token: the wallet, and the token's own id. */

@@ -26,7 +26,7 @@ export interface DidToken {
 
 export interface DidExpectation {
   readonly audiences: ReadonlyArray<string>
-  readonly longestSeconds?: number
+  readonly maxSeconds?: number
 }
 
 const Proof = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/))
@@ -84,7 +84,7 @@ export const readDidToken = Effect.fnUntraced(
  */
 export const judgeDidClaim = (
   token: DidToken,
-  { audiences, longestSeconds }: DidExpectation,
+  { audiences, maxSeconds }: DidExpectation,
   now: number
 ): Effect.Effect<Address, BuyerTokenRefused> => {
   const address = token.issuer.startsWith("did:ethr:")
@@ -97,7 +97,7 @@ export const judgeDidClaim = (
   }
   if (!audiences.includes(token.audience)) return Effect.fail(BuyerTokenRefused.because("audience"))
   const life = token.expiresAt - Math.min(token.issuedAt, token.notBefore)
-  if (longestSeconds !== undefined && life > longestSeconds) {
+  if (maxSeconds !== undefined && life > maxSeconds) {
     return Effect.fail(BuyerTokenRefused.because("lifetime"))
   }
   return Effect.succeed(address)

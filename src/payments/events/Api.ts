@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { DeliveryPending, EventNotFound, RateLimited, WebhookEndpointNotFound } from "../../domain/Errors.ts"
-import { everyRole, handlers } from "../../domain/roleSets.ts"
+import { dailyWorkRoles, everyRole } from "../../domain/roleSets.ts"
 import { Timestamp } from "../../domain/Timestamp.ts"
 import { DeliveryStatus, WebhookBody } from "../../domain/Webhook.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
@@ -71,7 +71,7 @@ export const eventEndpoints = <Params extends Schema.Struct.Fields>({ access, pa
     )
   ),
   resend: allow(
-    access({ manage: true, roles: handlers }),
+    access({ manage: true, roles: dailyWorkRoles }),
     HttpApiEndpoint.post("resend", "/events/:id/resend", {
       params: { ...params, id: EventId },
       success: Schema.Struct({ delivery: DeliveryView }),

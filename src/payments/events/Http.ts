@@ -11,7 +11,7 @@ import {
 } from "../../domain/Errors.ts"
 import type { PaymentSummary } from "../../domain/Payment.ts"
 import { WebhookBody } from "../../domain/Webhook.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { deliveryView } from "../../webhooks/Http.ts"
@@ -42,7 +42,7 @@ export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effe
   const webhooks = yield* WebhookRepo
   const payments = yield* PaymentRepo
   const endpoints = yield* WebhookEndpoints
-  const tenant = Effect.map(caller, (one) => one.tenant)
+  const tenant = Effect.map(caller, (principal) => principal.tenant)
 
   return {
     list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
@@ -63,13 +63,15 @@ export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effe
         })
       }
       const { events, hasMore } = page.value
-      const found = yield* payments.findMany(
+      const ofEvents = yield* payments.findMany(
         own,
-        events.flatMap((one) => one.paymentId ?? [])
+        events.flatMap((event) => event.paymentId ?? [])
       )
-      const byId = new Map<string, PaymentSummary>(found.map((one) => [one.id, one]))
-      const views = yield* Effect.forEach(events, (one) => eventView(one, byId.get(one.paymentId ?? "")))
-      return jsonAnswer({ events: views, hasMore } satisfies typeof EventList.Encoded)
+      const byId = new Map<string, PaymentSummary>(ofEvents.map((payment) => [payment.id, payment]))
+      const views = yield* Effect.forEach(events, (event) =>
+        eventView(event, byId.get(event.paymentId ?? ""))
+      )
+      return jsonResponse({ events: views, hasMore } satisfies typeof EventList.Encoded)
     }),
     retrieve: Effect.fnUntraced(function* ({ params }: RequestOf<Endpoints["retrieve"]>) {
       const own = yield* tenant
@@ -77,7 +79,7 @@ export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effe
       if (Option.isNone(event)) return yield* new EventNotFound()
       const { paymentId } = event.value
       const payment = paymentId === null ? Option.none() : yield* payments.find(own, paymentId)
-      return jsonAnswer(yield* eventView(event.value, Option.getOrUndefined(payment)))
+      return jsonResponse(yield* eventView(event.value, Option.getOrUndefined(payment)))
     }),
     resend: Effect.fnUntraced(function* ({ params }: RequestOf<Endpoints["resend"]>) {
       const own = yield* tenant

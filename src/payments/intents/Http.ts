@@ -6,7 +6,7 @@ import { Api } from "../../app/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { PaymentIntents } from "./PaymentIntents.ts"
 
@@ -31,7 +31,7 @@ export const layer = HttpApiBuilder.group(
       return CurrentPrincipal.pipe(
         Effect.flatMap((principal) => intents.create(principal, payload)),
         // Already in its wire form; encoding it by schema again would double the cost of the request.
-        Effect.map((created) => jsonAnswer(created, 201))
+        Effect.map((created) => jsonResponse(created, 201))
       )
     })
   })

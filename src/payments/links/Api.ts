@@ -11,7 +11,7 @@ import {
 } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
-import { everyRole, handlers } from "../../domain/roleSets.ts"
+import { dailyWorkRoles, everyRole } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
@@ -83,7 +83,7 @@ export const LinkList = Schema.Struct({
 })
 export type LinkList = typeof LinkList.Encoded
 
-const LinkAnswer = Schema.Struct({ link: PaymentLink })
+const LinkResponse = Schema.Struct({ link: PaymentLink })
 
 export const NewLink = Schema.Struct({
   description: Description,
@@ -94,10 +94,10 @@ export const NewLink = Schema.Struct({
 
 export const linkEndpoints = <Params extends Schema.Struct.Fields>({ access, params }: Mount<Params>) => ({
   create: allow(
-    access({ manage: true, roles: handlers }),
+    access({ manage: true, roles: dailyWorkRoles }),
     HttpApiEndpoint.post("create", "/payment-links", {
       payload: NewLink,
-      success: LinkAnswer.pipe(HttpApiSchema.status(201)),
+      success: LinkResponse.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(LiveModeGated)]
     }).annotateMerge(
       OpenApi.annotations({
@@ -122,7 +122,7 @@ export const linkEndpoints = <Params extends Schema.Struct.Fields>({ access, par
     )
   ),
   close: allow(
-    access({ manage: true, roles: handlers }),
+    access({ manage: true, roles: dailyWorkRoles }),
     HttpApiEndpoint.delete("close", "/payment-links/:id", {
       params: { ...params, id: LinkId },
       success: HttpApiSchema.NoContent,
@@ -159,7 +159,7 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
     { by: "anyone", crossOrigin: true },
     HttpApiEndpoint.get("read", "/links/:id", {
       params: { id: LinkId },
-      success: LinkAnswer,
+      success: LinkResponse,
       error: [errorResponse(PaymentLinkNotFound), errorResponse(RateLimited)]
     }).annotateMerge(
       OpenApi.annotations({ summary: "Read a payment link", description: "Needs only the link's id." })

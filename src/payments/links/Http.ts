@@ -6,7 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { RateLimited } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
@@ -21,10 +21,10 @@ export const linkHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
   const links = yield* Links
   return {
     create: Effect.fnUntraced(function* ({ payload }: RequestOf<Endpoints["create"]>) {
-      return jsonAnswer({ link: yield* links.create(yield* caller, payload) }, 201)
+      return jsonResponse({ link: yield* links.create(yield* caller, payload) }, 201)
     }),
     list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
-      return jsonAnswer(yield* links.list(yield* caller, query))
+      return jsonResponse(yield* links.list(yield* caller, query))
     }),
     close: Effect.fnUntraced(function* ({ params }: RequestOf<Endpoints["close"]>) {
       yield* links.close(yield* caller, params.id)
@@ -55,13 +55,13 @@ const opened = HttpApiBuilder.group(
       read: Effect.fnUntraced(function* ({ params }) {
         const wait = yield* readingWaitOf("read links")
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        return jsonAnswer({ link: yield* links.read(params.id) })
+        return jsonResponse({ link: yield* links.read(params.id) })
       }),
       open: Effect.fnUntraced(function* ({ params, payload }) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const wait = yield* limiter.take(`links ${clientAddressOf(request, trustedProxyHops)}`, openings)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        return jsonAnswer(yield* links.open(params.id, payload), 201)
+        return jsonResponse(yield* links.open(params.id, payload), 201)
       })
     })
   })

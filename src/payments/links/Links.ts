@@ -21,7 +21,7 @@ import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
 import type { LinkList, LinkView, NewLink, OpenedLink } from "./Api.ts"
 import type { StoredLink } from "./LinkRepo/LinkRow.ts"
-import type { Short } from "./LinkRepo/remainderSql.ts"
+import type { ShortTransfer } from "./LinkRepo/remainderSql.ts"
 import { LinkRepo } from "./LinkRepo.ts"
 
 interface Owner {
@@ -56,7 +56,7 @@ export class Links extends Context.Service<
     readonly createRemainderLink: (
       owner: Owner,
       input: typeof NewLink.Type,
-      short: Short
+      short: ShortTransfer
     ) => Effect.Effect<
       LinkView,
       InvalidRequest | LiveModeGated | PaymentLinkNotFound | IncomingTransferExplained
@@ -102,7 +102,7 @@ export class Links extends Context.Service<
         const own = publishableKey === undefined ? Option.none() : yield* by(publishableKey)
         if (Option.isSome(own)) return own
         const current = (yield* keys.listKeys(merchantId)).filter(
-          (one) => one.kind === "publishable" && one.env === env && one.revokedAt === null
+          (key) => key.kind === "publishable" && key.env === env && key.revokedAt === null
         )
         for (const { publicKey } of current) {
           const other = publicKey === null ? Option.none() : yield* by(publicKey)
@@ -218,7 +218,7 @@ export class Links extends Context.Service<
       const createRemainderLink = Effect.fn("Links.createRemainderLink")(function* (
         owner: Owner,
         input: typeof NewLink.Type,
-        short: Short
+        short: ShortTransfer
       ) {
         const request = yield* repo.insertRemainderLink(yield* newLink(owner, input), short)
         switch (request._tag) {
@@ -255,7 +255,7 @@ export class Links extends Context.Service<
               : Option.getOrUndefined(
                   Option.filter(
                     yield* repo.find(startingAfter),
-                    (one) => one.merchantId === merchant.id && one.env === env
+                    (link) => link.merchantId === merchant.id && link.env === env
                   )
                 )
           if (startingAfter !== undefined && before === undefined)

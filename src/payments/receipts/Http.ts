@@ -8,7 +8,7 @@ import { formatUsd } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { makeAddressLimit } from "../../platform/http/makeAddressLimit.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
@@ -68,7 +68,7 @@ const issuing = HttpApiBuilder.group(
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         const signed = yield* receipts.issue(payment.value, merchant.name)
-        return jsonAnswer({ ...signed, ...(yield* sinceSigned(signed.receipt)) })
+        return jsonResponse({ ...signed, ...(yield* sinceSigned(signed.receipt)) })
       })
     )
   })
@@ -88,20 +88,20 @@ const reading = HttpApiBuilder.group(
       read: Effect.fnUntraced(function* ({ params }) {
         const wait = yield* readingWaitOf("read receipts")
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const found = yield* receipts.read(params.id)
-        if (Option.isNone(found)) return yield* new NotFound()
-        return jsonAnswer({
-          ...found.value,
-          ...(yield* sinceSigned(found.value.receipt))
+        const receipt = yield* receipts.read(params.id)
+        if (Option.isNone(receipt)) return yield* new NotFound()
+        return jsonResponse({
+          ...receipt.value,
+          ...(yield* sinceSigned(receipt.value.receipt))
         })
       }),
       mail: Effect.fnUntraced(function* ({ params, payload: { email, language }, request }) {
         const from = clientAddressOf(request, trustedProxyHops)
         const wait = yield* limiter.take(`receipt mail ${from}`, mailLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const found = yield* receipts.read(params.id)
-        if (Option.isNone(found)) return yield* new NotFound()
-        yield* mails.send(found.value, email, language)
+        const receipt = yield* receipts.read(params.id)
+        if (Option.isNone(receipt)) return yield* new NotFound()
+        yield* mails.send(receipt.value, email, language)
       })
     })
   })

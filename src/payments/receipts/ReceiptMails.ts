@@ -8,7 +8,7 @@ import type { Locale } from "../../domain/Locale.ts"
 import { isTest } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Mails } from "../../platform/mail/Mails.ts"
-import { filled, mailWords } from "../../platform/mail/mailWords.ts"
+import { fillPlaceholders, mailWords } from "../../platform/mail/mailWords.ts"
 import { catalogues } from "./catalogues.ts"
 import { ReceiptMailRepo } from "./ReceiptMails/ReceiptMailRepo.ts"
 import type { SignedReceipt } from "./Receipts.ts"
@@ -53,10 +53,10 @@ export class ReceiptMails extends Context.Service<
             yield* DateTime.nowAsDate,
             mails.queue({
               recipient: email,
-              subject: filled(words.receiptSubject, values),
+              subject: fillPlaceholders(words.receiptSubject, values),
               body: [
                 ...(isTest(receipt.env) ? [catalogues[locale].testPayment, ""] : []),
-                filled(words.receipt, values),
+                fillPlaceholders(words.receipt, values),
                 url,
                 "",
                 words.receiptWhy

@@ -86,8 +86,8 @@ const make = Effect.gen(function* () {
       const { reported, settledAt } = payment
       if (payment.status !== "settled" || reported === null || settledAt === null)
         return yield* new PaymentNotSettled()
-      const known = yield* repo.ofPayment(payment.id)
-      if (Option.isSome(known)) return yield* shown(known.value)
+      const issued = yield* repo.ofPayment(payment.id)
+      if (Option.isSome(issued)) return yield* shown(issued.value)
       const { key, kid } = yield* signer
       const { chainId, usdc } = networks[payment.env]
       const id = Buffer.from(yield* random.randomBytes(18)).toString("base64url")
@@ -115,8 +115,8 @@ const make = Effect.gen(function* () {
       return yield* shown(yield* repo.store(payment.id, { id, jws }, yield* DateTime.nowAsDate))
     }),
     read: Effect.fn("Receipts.read")(function* (id) {
-      const found = yield* repo.find(id)
-      return Option.isNone(found) ? Option.none() : Option.some(yield* shown(found.value))
+      const stored = yield* repo.find(id)
+      return Option.isNone(stored) ? Option.none() : Option.some(yield* shown(stored.value))
     }),
     signX402: Effect.fn("Receipts.signX402")(function* (payload) {
       const { key, kid } = yield* signer

@@ -17,7 +17,7 @@ import { Uuid } from "../../domain/Merchant.ts"
 import { UsdAmount } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
-import { everyRole, supporters } from "../../domain/roleSets.ts"
+import { everyRole, moneyRoles } from "../../domain/roleSets.ts"
 import { Timestamp } from "../../domain/Timestamp.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
@@ -68,7 +68,7 @@ export const RefundView = Schema.Struct({
 }).annotate({ identifier: "Refund" })
 export type RefundView = typeof RefundView.Encoded
 
-const RefundAnswer = Schema.Struct({ refund: RefundView })
+const RefundResponse = Schema.Struct({ refund: RefundView })
 
 const wellFormed = Schema.makeFilter(
   (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters",
@@ -111,10 +111,10 @@ export const ReportedRefund = Schema.Struct({ transactionId: TransactionId })
 
 export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, params }: Mount<Params>) => ({
   create: allow(
-    access({ manage: true, roles: supporters }),
+    access({ manage: true, roles: moneyRoles }),
     HttpApiEndpoint.post("create", "/refunds", {
       payload: NewRefund,
-      success: [RefundAnswer.pipe(HttpApiSchema.status(201)), RefundAnswer],
+      success: [RefundResponse.pipe(HttpApiSchema.status(201)), RefundResponse],
       error: [
         errorResponse(PaymentNotFound),
         errorResponse(PaymentNotSettled),
@@ -155,16 +155,16 @@ export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, p
     access({ roles: everyRole }),
     HttpApiEndpoint.get("retrieve", "/refunds/:id", {
       params: { ...params, id: Uuid },
-      success: RefundAnswer,
+      success: RefundResponse,
       error: [errorResponse(RefundNotFound)]
     }).annotateMerge(OpenApi.annotations({ summary: "Retrieve a refund" }))
   ),
   report: allow(
-    access({ manage: true, roles: supporters }),
+    access({ manage: true, roles: moneyRoles }),
     HttpApiEndpoint.post("report", "/refunds/:id/transaction", {
       params: { ...params, id: Uuid },
       payload: ReportedRefund,
-      success: RefundAnswer,
+      success: RefundResponse,
       error: [errorResponse(RefundNotFound), errorResponse(RefundEnded), errorResponse(RefundNotProven)]
     }).annotateMerge(
       OpenApi.annotations({
@@ -175,10 +175,10 @@ export const refundEndpoints = <Params extends Schema.Struct.Fields>({ access, p
     )
   ),
   cancel: allow(
-    access({ manage: true, roles: supporters }),
+    access({ manage: true, roles: moneyRoles }),
     HttpApiEndpoint.post("cancel", "/refunds/:id/cancel", {
       params: { ...params, id: Uuid },
-      success: RefundAnswer,
+      success: RefundResponse,
       error: [errorResponse(RefundNotFound), errorResponse(RefundEnded)]
     }).annotateMerge(
       OpenApi.annotations({

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import { defaultPageLimit } from "../Api.ts"
 import type { refundEndpoints } from "./Api.ts"
@@ -18,7 +18,7 @@ export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Eff
   const refunds = yield* Refunds
   const tenant = Effect.map(caller, (one) => one.tenant)
   const answer = (refund: Parameters<typeof refundView>[0], status: 200 | 201 = 200) =>
-    jsonAnswer({ refund: refundView(refund) }, status)
+    jsonResponse({ refund: refundView(refund) }, status)
 
   return {
     create: Effect.fnUntraced(function* ({ payload }: RequestOf<Endpoints["create"]>) {
@@ -28,12 +28,12 @@ export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Eff
     }),
     list: Effect.fnUntraced(function* ({ query }: RequestOf<Endpoints["list"]>) {
       const { limit = defaultPageLimit, paymentId, startingAfter } = query
-      const found = yield* refunds.list(yield* tenant, {
+      const page = yield* refunds.list(yield* tenant, {
         limit: limit + 1,
         startingAfter,
         ...(paymentId === undefined ? {} : { of: { paymentId } })
       })
-      if (Option.isNone(found))
+      if (Option.isNone(page))
         return yield* new InvalidRequest({
           details: [
             {
@@ -42,9 +42,9 @@ export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Eff
             }
           ]
         })
-      return jsonAnswer({
-        refunds: found.value.slice(0, limit).map(refundView),
-        hasMore: found.value.length > limit
+      return jsonResponse({
+        refunds: page.value.slice(0, limit).map(refundView),
+        hasMore: page.value.length > limit
       })
     }),
     retrieve: Effect.fnUntraced(function* ({ params }: RequestOf<Endpoints["retrieve"]>) {

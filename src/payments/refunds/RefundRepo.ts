@@ -22,10 +22,10 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
     ...makeRefundCreationSql(sql),
 
     findRefund: Effect.fn("RefundRepo.findRefund")(function* (tenant, id) {
-      const [found] = yield* decodeRefundRows(
+      const [refund] = yield* decodeRefundRows(
         sql`SELECT ${columns} FROM refunds WHERE id = ${id} AND ${ofTenant(tenant)}`
       )
-      return Option.fromUndefinedOr(found)
+      return Option.fromUndefinedOr(refund)
     }, Effect.orDie),
 
     listRefunds: Effect.fn("RefundRepo.listRefunds")(function* (tenant, { limit, of, startingAfter }) {
@@ -36,14 +36,14 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
           : sql`AND (created_at, id) < (
               SELECT last.created_at, last.id FROM refunds last
               WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})`
-      const found = yield* decodeRefundRows(sql`
+      const refunds = yield* decodeRefundRows(sql`
         SELECT ${columns} FROM refunds WHERE ${ofTenant(tenant)} ${only} ${after}
         ORDER BY created_at DESC, id DESC LIMIT ${limit}`)
-      if (found.length === 0 && startingAfter !== undefined) {
+      if (refunds.length === 0 && startingAfter !== undefined) {
         const last = yield* sql`SELECT 1 FROM refunds WHERE id = ${startingAfter} AND ${ofTenant(tenant)}`
         if (last.length === 0) return Option.none()
       }
-      return Option.some(found)
+      return Option.some(refunds)
     }, Effect.orDie),
 
     provenRefunds: Effect.fn("RefundRepo.provenRefunds")(function* (paymentId) {
@@ -164,7 +164,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
 
     sentFor: Effect.fn("RefundRepo.sentFor")(function* (refund) {
       const height = refund.createdBlock?.toString() ?? null
-      const found = yield* decodeHashes(
+      const hashes = yield* decodeHashes(
         yield* sql`
           SELECT t.transaction_id FROM outgoing_transfers t
           WHERE t.receiver = ${toBytes(refund.recipient)} AND t.amount = ${refund.amount.toString()}::numeric
@@ -182,7 +182,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
                 AND o.status = 'pending' AND o.merchant_id = t.merchant_id AND o.env = t.env)
           ORDER BY t.block_number, t.ordinal LIMIT 10`
       )
-      return [...new Set(found.map((row) => row.transaction_id))]
+      return [...new Set(hashes.map((row) => row.transaction_id))]
     }, Effect.orDie),
 
     noteRefundCheck: Effect.fn("RefundRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {

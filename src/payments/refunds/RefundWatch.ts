@@ -55,8 +55,8 @@ const make = Effect.gen(function* () {
 
   /** Resolves the alert unless the refund still needs it. */
   const resolveUnless = Effect.fnUntraced(function* (refund: Refund, status: RefundStatus) {
-    const known = yield* refundRepo.findRefund(refund, refund.id)
-    if (Option.isSome(known) && known.value.status !== status) yield* resolve(refund)
+    const current = yield* refundRepo.findRefund(refund, refund.id)
+    if (Option.isSome(current) && current.value.status !== status) yield* resolve(refund)
   })
 
   const fail = Effect.fnUntraced(function* (refund: Refund, reason: RefundFailure, now: Date) {
@@ -193,7 +193,7 @@ const make = Effect.gen(function* () {
     batch: 64,
     concurrency: 8,
     take: refundRepo.takeDueRefunds,
-    each: watch,
+    process: watch,
     annotations: ({ id }) => ({ refundId: id })
   })
 })

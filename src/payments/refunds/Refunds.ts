@@ -25,7 +25,7 @@ import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
 import { TransferRepo } from "../TransferRepo.ts"
-import type { NewRefund, Refund, RefundBalance, RefundedThing } from "./RefundRepo/RefundStore.ts"
+import type { NewRefund, Refund, RefundBalance, RefundTarget } from "./RefundRepo/RefundStore.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 import { refundNotProven } from "./Refunds/refundNotProven.ts"
 import { makeVerifyRefund } from "./Refunds/verifyRefund.ts"
@@ -33,7 +33,7 @@ import { makeVerifyRefund } from "./Refunds/verifyRefund.ts"
 export interface RefundRequest {
   /** The caller's id of the refund. The same id again means the same refund. */
   readonly id?: string
-  readonly of: RefundedThing
+  readonly of: RefundTarget
   /** Default: the refundable amount. */
   readonly amount?: AtomicUsdc
   /** Default: the payer. */
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
   const verify = makeVerifyRefund(chain, repo, refundRepo)
 
   /** The refunded payment or transfer: its payer, and the first block that contains it. */
-  const thingOf = Effect.fnUntraced(function* (tenant: Tenant, of: RefundedThing) {
+  const refundTargetOf = Effect.fnUntraced(function* (tenant: Tenant, of: RefundTarget) {
     if ("paymentId" in of) {
       const payment = yield* repo.find(tenant, of.paymentId)
       if (Option.isNone(payment)) return yield* new PaymentNotFound()
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
   })
 
   /** The transaction may be used up because another request proved this refund with it. */
-  const refused = Effect.fnUntraced(function* (
+  const refusalOr = Effect.fnUntraced(function* (
     { id, ...tenant }: Refund,
     transactionId: TransactionHash,
     error: RefundNotProven
@@ -201,7 +201,7 @@ const make = Effect.gen(function* () {
     const refund = yield* provableBy(tenant, id, transactionId)
     if (refund.status === "proven") return refund
     const checked = yield* check(refund, transactionId)
-    if (checked._tag === "Refused") return yield* refused(refund, transactionId, checked.error)
+    if (checked._tag === "Refused") return yield* refusalOr(refund, transactionId, checked.error)
     // A proof records the transaction in the same step. An undecided transaction is recorded here and checked again.
     if (checked._tag === "Pending") {
       const at = yield* DateTime.nowAsDate
@@ -211,9 +211,9 @@ const make = Effect.gen(function* () {
   })
 
   /** The newest refund that matches, however many there are. */
-  const firstOf = Effect.fnUntraced(function* (
+  const newestMatching = Effect.fnUntraced(function* (
     tenant: Tenant,
-    of: RefundedThing,
+    of: RefundTarget,
     isMeant: (refund: Refund) => boolean
   ) {
     let startingAfter: string | undefined
@@ -231,7 +231,10 @@ const make = Effect.gen(function* () {
   })
 
   /** The refund that an earlier request created. If this request has a transaction, it is reported. */
-  const again = Effect.fnUntraced(function* (earlier: Refund, transactionId: TransactionHash | undefined) {
+  const repeatRefund = Effect.fnUntraced(function* (
+    earlier: Refund,
+    transactionId: TransactionHash | undefined
+  ) {
     const isNamed =
       transactionId === undefined || earlier.status !== "pending" || earlier.transactionId === transactionId
     const refund = isNamed
@@ -247,7 +250,7 @@ const make = Effect.gen(function* () {
   return Refunds.of({
     create: Effect.fn("Refunds.create")(function* (tenant, { by, of, transactionId, ...input }) {
       if (!executes(tenant.env)) return yield* new LiveModeGated()
-      const { payer, sinceBlock } = yield* thingOf(tenant, of)
+      const { payer, sinceBlock } = yield* refundTargetOf(tenant, of)
       const recipient = input.recipient ?? payer
       if (yield* refundRepo.isReceiver(tenant.env, recipient))
         return yield* new RefundNotProven({
@@ -274,9 +277,9 @@ const make = Effect.gen(function* () {
       const earlier =
         input.id === undefined && transactionId === undefined
           ? Effect.undefined
-          : firstOf(tenant, of, isMeant)
+          : newestMatching(tenant, of, isMeant)
       const same = yield* earlier
-      if (same !== undefined) return yield* again(same, transactionId)
+      if (same !== undefined) return yield* repeatRefund(same, transactionId)
       const at = yield* DateTime.nowAsDate
       const balance = yield* refundRepo.refundBalance(tenant, of)
       const left = balance.paid - balance.refunded
@@ -284,7 +287,7 @@ const make = Effect.gen(function* () {
       if (amount === undefined) {
         // The same request may have refunded the rest in the meantime.
         const first = yield* earlier
-        return first === undefined ? yield* exceeds(balance, 0n) : yield* again(first, transactionId)
+        return first === undefined ? yield* exceeds(balance, 0n) : yield* repeatRefund(first, transactionId)
       }
       const newRefund: NewRefund = {
         ...tenant,
@@ -317,7 +320,7 @@ const make = Effect.gen(function* () {
             (input.amount === undefined || refund.amount === amount) &&
             refund.recipient === recipient &&
             ("paymentId" in of ? refund.paymentId === of.paymentId : refund.transferId === of.transferId)
-          return isSame ? yield* again(refund, transactionId) : yield* idTaken
+          return isSame ? yield* repeatRefund(refund, transactionId) : yield* idTaken
         }
         case "IdTaken":
           return yield* idTaken

@@ -59,7 +59,7 @@ export const httpUrl = text(isHttpUrl)
 export const httpUrls = readAs(Schema.Array(Schema.String), (raw) => {
   const parts = partsOf(raw)
   if (parts.length === 0 || !parts.every(isHttpUrl)) return undefined
-  const hrefs = parts.map((one) => new URL(one).href)
+  const hrefs = parts.map((part) => new URL(part).href)
   return parts.filter((_, index) => hrefs.indexOf(hrefs[index] ?? "") === index)
 })
 
@@ -94,8 +94,8 @@ export const privateKey = text((raw) => {
 /** Addresses in any letter case. */
 export const addresses = readAs(Schema.Array(Address), (raw) => {
   const parts = partsOf(raw)
-  return parts.every((one) => isAddress(one, { strict: false }))
-    ? parts.map((one) => Address.make(getAddress(one)))
+  return parts.every((part) => isAddress(part, { strict: false }))
+    ? parts.map((part) => Address.make(getAddress(part)))
     : undefined
 })
 
@@ -107,7 +107,7 @@ export const listenHost = text(
 const decodedComponent = Option.liftThrowable(decodeURIComponent)
 
 /** `name=value` pairs, values percent-encoded (OpenTelemetry, exporter configuration). */
-export const headers = list((all) => all.every((one) => /^[A-Za-z0-9-]+=./.test(one)))
+export const headers = list((all) => all.every((header) => /^[A-Za-z0-9-]+=./.test(header)))
 export const headersOf = (
   pairs: ReadonlyArray<string>
 ): Readonly<Record<string, Redacted.Redacted<string>>> =>

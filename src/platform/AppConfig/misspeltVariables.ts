@@ -13,13 +13,13 @@ const ending = "_FILE"
 /** One sentence for each misspelt variable. */
 export const misspeltVariables = (
   env: Readonly<Record<string, string | undefined>>,
-  known: ReadonlySet<string>
+  settingNames: ReadonlySet<string>
 ): ReadonlyArray<string> => {
-  const names = [...known, ...inFiles.map((name) => `${name}${ending}`)]
+  const names = [...settingNames, ...inFiles.map((name) => `${name}${ending}`)]
   return Object.keys(env).flatMap((name) => {
     if (names.includes(name) || name.length < minLength) return []
     const setting = name.endsWith(ending) ? name.slice(0, -ending.length) : ""
-    if (known.has(setting)) return [`Unknown variable ${name}. Did you mean ${setting}?`]
+    if (settingNames.has(setting)) return [`Unknown variable ${name}. Did you mean ${setting}?`]
     const nearest = nearestOf(
       name,
       names.filter(({ length }) => length >= minLength)

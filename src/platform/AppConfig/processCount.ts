@@ -12,7 +12,7 @@ export interface Machine {
 }
 
 /** Only Linux lets several processes listen on one port and divides the requests among them. */
-export const whyAlone = ({ platform }: Machine): string | undefined =>
+export const whySingleProcess = ({ platform }: Machine): string | undefined =>
   platform === "linux"
     ? undefined
     : "WORKERS must be 1 or `auto` here: only Linux divides the requests to one port among processes. Start several instances behind a balancer instead"
@@ -20,7 +20,7 @@ export const whyAlone = ({ platform }: Machine): string | undefined =>
 /** `auto` is one process per core, as far as the database connections allow. */
 export const processCount = (workers: "auto" | number, connections: number, machine: Machine): number => {
   if (workers !== "auto") return workers
-  if (whyAlone(machine) !== undefined) return 1
+  if (whySingleProcess(machine) !== undefined) return 1
   return Math.max(1, Math.min(machine.cores, Math.floor(connections / minConnections), maxProcesses))
 }
 
@@ -48,7 +48,7 @@ export const requestedProcesses = (
   const refused =
     workers !== "auto" &&
     (workers > maxProcesses ||
-      whyAlone(machine) !== undefined ||
+      whySingleProcess(machine) !== undefined ||
       whyTooMany(workers, connections) !== undefined)
   return refused ? 1 : Math.max(1, processCount(workers, connections, machine))
 }

@@ -65,10 +65,13 @@ const perNetwork = <T>(
   all: ReadonlyArray<{ readonly setting: string; readonly default: NoInfer<T> }>
 ) =>
   Effect.validate(
-    all.map((one) =>
-      Effect.map(setting(one.setting, codec, mustBe, one.default), (value) => [one.setting, value] as const)
+    all.map((limit) =>
+      Effect.map(
+        setting(limit.setting, codec, mustBe, limit.default),
+        (value) => [limit.setting, value] as const
+      )
     ),
-    (one) => one
+    (effect) => effect
   ).pipe(
     Effect.map((values): Readonly<Record<string, T>> => Object.fromEntries(values)),
     Effect.mapError((refused) => ConfigRefusal.of(refused.flatMap(({ settings }) => settings)))
@@ -118,7 +121,7 @@ export const settings = {
   mainnetMnemonic: mnemonicSetting(networks.live),
   webhookAllowedHosts: setting(
     "WEBHOOK_ALLOWED_HOSTS",
-    codecs.list((all) => all.every((one) => /^[^\s/@:]+:\d{1,5}$/.test(one))),
+    codecs.list((all) => all.every((host) => /^[^\s/@:]+:\d{1,5}$/.test(host))),
     "comma-separated host:port",
     []
   ),

@@ -18,7 +18,7 @@ import {
   tableNames,
   writtenColumns
 } from "./Copy/tables.ts"
-import { endedWithoutSigns, keepAlive } from "./keepAlive.ts"
+import { boundIdleTransaction, keepAlive } from "./keepAlive.ts"
 import { type Migration, migrate } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
@@ -58,7 +58,7 @@ const readTables = Effect.fnUntraced(function* (sink: Sink) {
       const rows = yield* decodeRows(yield* sql`FETCH ${sql.literal(String(batch))} FROM copied`)
       if (rows.length === 0) break
       count += rows.length
-      for (const one of rows) checksum += one.part
+      for (const row of rows) checksum += row.part
       yield* sink.rows(
         table,
         rows.map(({ row }) => row)
@@ -78,7 +78,7 @@ export const copyFrom = Effect.fn("Database.copyFrom")(
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
       sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.pipe(
-        Effect.andThen(endedWithoutSigns),
+        Effect.andThen(boundIdleTransaction),
         Effect.andThen(keepAlive(readTables(sink)))
       )
     )
@@ -127,7 +127,7 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
       Effect.gen(function* () {
         // A database that is closed to writing can be copied as well.
         yield* sql`SET TRANSACTION READ WRITE`
-        yield* endedWithoutSigns
+        yield* boundIdleTransaction
         yield* lockTables
         const context = yield* Effect.context<SqlClient.SqlClient>()
         return yield* keepAlive(
@@ -176,8 +176,8 @@ export const copyInto = Effect.fn("Database.copyInto")(
             return yield* new CopyFailed({
               message: `It was made by a later release, with the migration ${unknown[0]}. Copy it with that one.`
             })
-          const known = Object.entries(migrations).filter(([name]) => made.includes(name))
-          yield* migrate(Object.fromEntries(known), where)
+          const applied = Object.entries(migrations).filter(([name]) => made.includes(name))
+          yield* migrate(Object.fromEntries(applied), where)
           resumeTriggers = yield* suspendTriggers
           yield* plainTexts
         }).pipe(Effect.mapError(failed(`The database ${where} cannot be prepared`)), onTarget),
@@ -202,7 +202,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
           }
         }).pipe(Effect.mapError(failed("The copy cannot be proven")), onTarget)
     }
-    return yield* sql.withTransaction(Effect.andThen(endedWithoutSigns, keepAlive(source(sink))))
+    return yield* sql.withTransaction(Effect.andThen(boundIdleTransaction, keepAlive(source(sink))))
   },
   (writing, _, where) => Effect.mapError(writing, failed(`The database ${where} cannot be written`))
 )

@@ -4,7 +4,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { periodic } from "../workers/supervised.ts"
 import { ClockRepo } from "./ClockRepo.ts"
 
-const every = "15 seconds"
+const checkInterval = "15 seconds"
 /** Smaller differences are ignored, so that time does not jump back and forth. */
 const toleratedSeconds = 0.5
 
@@ -39,7 +39,7 @@ const make = Effect.gen(function* () {
       aheadMillis = Math.abs(ahead) > toleratedSeconds ? ahead * 1000 : 0
   })
   yield* measure
-  yield* periodic("Reading the database's clock", Effect.void, Effect.delay(measure, every), "Warn")
+  yield* periodic("Reading the database's clock", Effect.void, Effect.delay(measure, checkInterval), "Warn")
 
   return clockOf(
     machine,

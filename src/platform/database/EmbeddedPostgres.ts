@@ -39,26 +39,26 @@ const sentenceOf = (directory: string, error: unknown): DatabaseRefusal => {
 
 /**
  * The Postgres in the directory, which runs until the scope of its last user closes. If it is killed, it is started
- * again. `more` adds settings if it is started here.
+ * again. `overrides` adds settings if it is started here.
  */
 export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
   directory: string,
-  more: Readonly<Record<string, string>> = {}
+  overrides: Readonly<Record<string, string>> = {}
 ): Effect.fn.Return<EmbeddedPostgres, DatabaseRefusal, Scope.Scope> {
   const attempt = <A>(work: () => A | Promise<A>) =>
     Effect.tryPromise({ try: async () => work(), catch: (error) => sentenceOf(directory, error) })
-  const cluster = new Cluster(directory, more)
+  const cluster = new Cluster(directory, overrides)
   yield* attempt(() => {
     cluster.check()
     mkdirSync(cluster.directory, { recursive: true, mode: 0o700 })
   })
   const users = join(cluster.directory, "users.lock")
   /** Lets only one process at a time start or stop the server. */
-  const alone = waitAlone(join(cluster.directory, "start.lock"))
+  const startLock = waitAlone(join(cluster.directory, "start.lock"))
   const leave = (mine: { readonly close: () => void }) =>
     Effect.scoped(
       Effect.gen(function* () {
-        const isAlone = yield* alone.pipe(Effect.interruptible, Effect.timeoutOption(leaveMillis))
+        const isAlone = yield* startLock.pipe(Effect.interruptible, Effect.timeoutOption(leaveMillis))
         mine.close()
         const last = Option.isSome(isAlone) ? holdAlone(users) : undefined
         if (last === undefined) return
@@ -71,7 +71,7 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
    * also gets a user that stops it.
    */
   const startedAlone = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
-    Effect.uninterruptibleMask((restore) => Effect.scoped(Effect.andThen(restore(alone), work)))
+    Effect.uninterruptibleMask((restore) => Effect.scoped(Effect.andThen(restore(startLock), work)))
   const untilDone = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
     Effect.gen(function* () {
       const again = (times: number) =>

@@ -65,9 +65,9 @@ export const layer: Layer.Layer<never, DatabaseRefusal | SqlError.SqlError, AppC
       maxRemembered
     )
     const turnOf = (who: string) => {
-      const known = turns.get(who) ?? { turn: Semaphore.makeUnsafe(1), longUntil: 0 }
-      turns.set(who, known)
-      return known
+      const entry = turns.get(who) ?? { turn: Semaphore.makeUnsafe(1), longUntil: 0 }
+      turns.set(who, entry)
+      return entry
     }
     const bounded = <A, E>(
       sql: SqlClient.SqlClient,

@@ -180,9 +180,9 @@ export const findPostgresProgram = (data: string, home: string): PostgresProgram
   let reason: string | undefined
   const tried = (directory: () => string): string | undefined => {
     try {
-      const found = directory()
-      reason = whyNot(found, runAs)
-      return reason === undefined ? found : undefined
+      const candidate = directory()
+      reason = whyNot(candidate, runAs)
+      return reason === undefined ? candidate : undefined
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error)
       return undefined

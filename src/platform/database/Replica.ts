@@ -22,10 +22,10 @@ const pauseMillis = 5_000
 export interface Replica {
   /** The SQL client for reads on the replica. */
   readonly sql: SqlClient.SqlClient
-  /** Reads from the replica (`there`) or from the database (`here`), whichever may serve now. */
+  /** Reads from the replica (`onReplica`) or from the database (`onPrimary`), whichever may serve now. */
   readonly read: <A, E, R>(
-    there: Effect.Effect<A, E, R>,
-    here: Effect.Effect<A, E, R>
+    onReplica: Effect.Effect<A, E, R>,
+    onPrimary: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E, R>
 }
 
@@ -51,7 +51,7 @@ const decodeState = Schema.decodeUnknownEffect(
 const cluster = "(SELECT system_identifier::text FROM pg_control_system()) || ' ' || current_database()"
 
 const make = Effect.fnUntraced(function* (address: string, maxConnections: number) {
-  const here = yield* SqlClient.SqlClient
+  const primarySql = yield* SqlClient.SqlClient
   const parsed = parseDatabaseUrl(address)
   const mustBe =
     "DATABASE_REPLICA_URL must be a Postgres address, postgres://user:password@host:port/database"
@@ -87,8 +87,8 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
   const position = yield* batched((requests: ReadonlyArray<undefined>) =>
     Effect.map(
       Effect.flatMap(
-        here`
-          SELECT ${here.literal(cluster)} AS cluster, position::text AS position,
+        primarySql`
+          SELECT ${primarySql.literal(cluster)} AS cluster, position::text AS position,
             ('x' || left(pg_walfile_name(position), 8))::bit(32)::int AS timeline
           FROM pg_current_wal_insert_lsn() AS position`,
         decodePosition
@@ -132,16 +132,16 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
     const wanted = yield* position(undefined)
     for (const wait of waits) {
       if (wait > 0) yield* Effect.sleep(wait)
-      const found = yield* stateAt(wanted.position)
-      if (found.cluster !== wanted.cluster)
-        return yield* unfit(`is not a replica of this database (${found.cluster}, not ${wanted.cluster})`)
-      if (!found.follows) return yield* unfit("is no longer a standby")
-      if (found.timeline !== wanted.timeline)
+      const state = yield* stateAt(wanted.position)
+      if (state.cluster !== wanted.cluster)
+        return yield* unfit(`is not a replica of this database (${state.cluster}, not ${wanted.cluster})`)
+      if (!state.follows) return yield* unfit("is no longer a standby")
+      if (state.timeline !== wanted.timeline)
         return yield* unfit(
-          `follows another server than the database (its timeline is ${found.timeline}, not ${wanted.timeline})`
+          `follows another server than the database (its timeline is ${state.timeline}, not ${wanted.timeline})`
         )
       logged = undefined
-      if (found.fresh) return true
+      if (state.fresh) return true
     }
     return false
   }).pipe(
@@ -151,15 +151,15 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
 
   const shape: Replica = {
     sql,
-    read: (there, instead) =>
+    read: (onReplica, onPrimary) =>
       Effect.flatMap(isFresh, (fresh) =>
         fresh
-          ? Effect.catchCause(there, (cause) =>
+          ? Effect.catchCause(onReplica, (cause) =>
               isDatabaseOutage(cause)
-                ? Effect.andThen(pause("it does not serve"), instead)
+                ? Effect.andThen(pause("it does not serve"), onPrimary)
                 : Effect.failCause(cause)
             )
-          : instead
+          : onPrimary
       )
   }
   return shape

@@ -8,7 +8,7 @@ import type { Connector } from "./Connector.ts"
 /** The name under which the pool connects. */
 export const serviceName = "quittance"
 
-const every = "1500 millis"
+const checkInterval = "1500 millis"
 /** The number of sweeps after a session has closed: a session counts as abandoned after three seconds. */
 const times = 4
 
@@ -34,7 +34,7 @@ export const abandonedSessions = <E>(connector: Connector, sweeper: Layer.Layer<
   ).pipe(Effect.provide(sweeper))
   const swept = periodic(
     "Ending abandoned sessions",
-    Effect.sleep(every),
+    Effect.sleep(checkInterval),
     // Sends nothing to the database while no connection closes.
     Effect.suspend(() => {
       if (left === 0) return Effect.void

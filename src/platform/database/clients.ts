@@ -5,11 +5,11 @@ import { SqlClient, SqlError } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
 import { serviceName } from "./abandonedSessions.ts"
 import { type Connector, makeConnector } from "./Connector.ts"
-import { copyName } from "./closeToWriting.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./DatabaseUrl.ts"
 import { joinEmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { copySilenceMillis } from "./keepAlive.ts"
+import { copyName } from "./makeReadOnly.ts"
 import { causeOf } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 import { loggedSocket } from "./statementLog.ts"
@@ -48,7 +48,7 @@ export const connectionOf = Effect.fnUntraced(function* (
 export const onPrimary = (connector: Connector, silence: Effect.Effect<unknown> = Effect.never) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const left = (message: string) => {
+    const abandon = (message: string) => {
       connector.leave(message)
       const reason = new SqlError.ConnectionError({
         cause: new Error(message),
@@ -61,10 +61,10 @@ export const onPrimary = (connector: Connector, silence: Effect.Effect<unknown> 
       sql`SELECT pg_is_in_recovery() AS standby`,
       Effect.andThen(
         silence,
-        Effect.suspend(() => left("The server is silent"))
+        Effect.suspend(() => abandon("The server is silent"))
       )
     )
-    if (row?.["standby"] === true) yield* left("The server is a standby, which rejects writes")
+    if (row?.["standby"] === true) yield* abandon("The server is a standby, which rejects writes")
   })
 
 /**

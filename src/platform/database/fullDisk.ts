@@ -3,7 +3,7 @@ import { statfsSync } from "node:fs"
 import { dirname } from "node:path"
 
 /** Postgres writes its log in files of 16 MB, and begins the next before the last is full. */
-const least = 32_000_000
+const minFreeBytes = 32_000_000
 
 const freeIn = (path: string): number | undefined => {
   try {
@@ -18,6 +18,6 @@ const freeIn = (path: string): number | undefined => {
 
 /** A sentence if the disk with the directory is full. `free`: the bytes that are left on it. */
 export const fullDisk = (directory: string, free = freeIn(directory)): string | undefined =>
-  free === undefined || free >= least
+  free === undefined || free >= minFreeBytes
     ? undefined
     : `The disk that holds ${directory} is full (${Math.floor(free / 1_000_000)} MB are free). Free space on it`

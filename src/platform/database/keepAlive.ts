@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 export const copySilenceMillis = 20_000
 
 /** Inside a transaction: the server ends it, with its locks, half a minute after this process's last statement. */
-export const endedWithoutSigns = Effect.flatMap(
+export const boundIdleTransaction = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`
     SELECT set_config('idle_in_transaction_session_timeout', '30s', true),
@@ -15,12 +15,12 @@ export const endedWithoutSigns = Effect.flatMap(
 )
 
 /**
- * Inside a transaction that `endedWithoutSigns` has bounded: pings the server continuously, and fails if it does not
+ * Inside a transaction that `boundIdleTransaction` has bounded: pings the server continuously, and fails if it does not
  * respond. Not for work that returns to a savepoint: a ping between a failed statement and the rollback fails too.
  */
 export const keepAlive = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const signs = sql`SELECT 1`.pipe(Effect.delay("5 seconds"), Effect.forever)
-    return yield* Effect.raceFirst(work, signs)
+    const pings = sql`SELECT 1`.pipe(Effect.delay("5 seconds"), Effect.forever)
+    return yield* Effect.raceFirst(work, pings)
   })

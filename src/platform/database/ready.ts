@@ -57,7 +57,7 @@ export const makeReady = Effect.fnUntraced(function* (tables: ReadonlyArray<stri
   )
   // A caller may disconnect; the result is for the others too.
   const checked = Effect.flatMap(Effect.forkIn(check, scope), Fiber.join)
-  const known = yield* Effect.cachedWithTTL(Effect.uninterruptible(checked), "1 second")
-  yield* Effect.forkIn(known, scope)
-  return known
+  const cached = yield* Effect.cachedWithTTL(Effect.uninterruptible(checked), "1 second")
+  yield* Effect.forkIn(cached, scope)
+  return cached
 })

@@ -3,8 +3,8 @@
 import { dlopen } from "bun:ffi"
 import { closeSync, openSync } from "node:fs"
 
-const exclusive = 2
-const atOnce = 4
+const lockExclusive = 2
+const lockNonBlocking = 4
 
 const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6"
 let flock: ((descriptor: number, operation: number) => number) | undefined
@@ -13,7 +13,7 @@ let flock: ((descriptor: number, operation: number) => number) | undefined
 export const takeInheritedLock = (path: string): number | undefined => {
   flock ??= dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } }).symbols.flock
   const descriptor = openSync(path, "a", 0o600)
-  if (flock(descriptor, exclusive | atOnce) === 0) return descriptor
+  if (flock(descriptor, lockExclusive | lockNonBlocking) === 0) return descriptor
   closeSync(descriptor)
   return undefined
 }

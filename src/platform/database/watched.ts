@@ -7,7 +7,7 @@ import { causeOf } from "./migrate.ts"
 /** The server and this process wait for each other, or nothing responds at all. */
 export class PathSilent extends Schema.TaggedError<PathSilent>()("PathSilent", { message: Schema.String }) {}
 
-const every = "2 seconds"
+const checkInterval = "2 seconds"
 /** The number of consecutive checks that may fail or find the session waiting. */
 const maxChecks = 3
 
@@ -48,7 +48,7 @@ export const watched = <A, E, R, E2>(
       let waits = 0
       let unanswered = 0
       for (;;) {
-        yield* Effect.sleep(every)
+        yield* Effect.sleep(checkInterval)
         const observed = yield* Effect.result(state)
         if (observed._tag === "Failure") {
           unanswered += 1

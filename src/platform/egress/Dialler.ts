@@ -30,8 +30,8 @@ export const makeDialler = (policy: typeof EgressPolicy.Service, resolver: Resol
 
   const locate: Dialler["locate"] = Effect.fnUntraced(function* (url: URL, allowed: boolean) {
     const name = hostOf(url)
-    const found = allowed ? resolver.resolveLocal(name) : resolver.resolve(name)
-    const addresses = yield* Effect.mapError(found, () => "dns" as const)
+    const lookup = allowed ? resolver.resolveLocal(name) : resolver.resolve(name)
+    const addresses = yield* Effect.mapError(lookup, () => "dns" as const)
     // One address that is not public taints the name: its owner wants to reach inside, or will.
     if (!allowed && !addresses.every(mayReach)) return yield* Effect.fail("blocked" as const)
     return addresses

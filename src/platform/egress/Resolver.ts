@@ -94,10 +94,10 @@ const queryServers =
 
 const lookupSystem = (name: string): Effect.Effect<ReadonlyArray<string>, ResolveFailed> =>
   Effect.callback((resume) => {
-    lookup(name, { all: true, verbatim: true }, (error, found) =>
+    lookup(name, { all: true, verbatim: true }, (error, addresses) =>
       resume(
         error === null
-          ? Effect.succeed(found.map(({ address }) => address))
+          ? Effect.succeed(addresses.map(({ address }) => address))
           : Effect.fail(new ResolveFailed({ reason: "not_found" }))
       )
     )

@@ -17,7 +17,7 @@ export interface Post {
 }
 
 /** A complete response. The start of the body is included only if the peer's address is public. */
-export interface Answer {
+export interface PostResponse {
   readonly status: number
   readonly ok: boolean
   readonly body?: Uint8Array
@@ -68,7 +68,7 @@ export const makeSafePost = (
   resolver: Resolver["Service"],
   pool: ConnectionPool,
   userAgent: string
-): ((post: Post, onHead: (head: string) => void) => Effect.Effect<Answer, PostFailure>) => {
+): ((post: Post, onHead: (head: string) => void) => Effect.Effect<PostResponse, PostFailure>) => {
   const { locate, dialFirst } = makeDialler(policy, resolver)
 
   /** Parsed URLs: a burst of posts to one URL parses it once. */

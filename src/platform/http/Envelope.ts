@@ -55,7 +55,7 @@ export const errorResponse = <E extends CodedError>(errorClass: CodedErrorClass<
               ...(error.details === undefined ? {} : { details: error.details })
             })
         ),
-        // `Answers` writes errors, because it knows the request's id and the service's URL.
+        // `ResponseEnvelope` writes errors, because it knows the request's id and the service's URL.
         encode: SchemaGetter.forbidden(() => "Errors are encoded by errorBody.")
       }),
       HttpApiSchema.status(errorCodes[errorClass.code].status)

@@ -41,15 +41,15 @@ const network = (address: string): string => {
 }
 
 /** Recently seen entries. */
-const known = new BoundedMap<string, string>(1_000)
+const networks = new BoundedMap<string, string>(1_000)
 const networkOf = (entry: string): string | undefined => {
-  const earlier = known.get(entry)
-  if (earlier !== undefined) return earlier
+  const cached = networks.get(entry)
+  if (cached !== undefined) return cached
   const address = addressIn(entry)
   if (address === undefined) return undefined
-  const found = network(address)
-  known.set(entry, found)
-  return found
+  const computed = network(address)
+  networks.set(entry, computed)
+  return computed
 }
 
 /** The network that a client's address belongs to: a provider gives a site a /48 of IPv6 (RFC 6177). */

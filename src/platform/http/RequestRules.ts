@@ -26,6 +26,9 @@ export class BodyRules extends HttpApiMiddleware.Service<BodyRules>()("quittance
 }) {}
 
 /** Converts each expected failure into the envelope and sets the headers of every response. */
-export class Answers extends HttpApiMiddleware.Service<Answers>()("quittance/platform/Answers", {
-  error: [errorResponse(InvalidRequest), errorResponse(InternalError), errorResponse(ServiceUnavailable)]
-}) {}
+export class ResponseEnvelope extends HttpApiMiddleware.Service<ResponseEnvelope>()(
+  "quittance/platform/ResponseEnvelope",
+  {
+    error: [errorResponse(InvalidRequest), errorResponse(InternalError), errorResponse(ServiceUnavailable)]
+  }
+) {}

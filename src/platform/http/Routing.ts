@@ -4,9 +4,9 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InvalidRequest, MethodNotAllowed, NotFound, PayloadTooLarge } from "../../domain/Errors.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { Readiness } from "../workers/Readiness.ts"
-import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
-import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
+import { unexpectedFailure } from "./ResponseEnvelope/unexpectedFailure.ts"
+import { commonHeaders, crossOriginHeaders, envelopeResponse } from "./ResponseEnvelope.ts"
 import { namedRequest } from "./Routing/namedRequest.ts"
 import {
   allowOf,
@@ -27,11 +27,11 @@ const unrouted = (
   table: ReadonlyArray<PathMethods>
 ): HttpServerResponse.HttpServerResponse => {
   const entry = entryOf(table, pathOf(request.url))
-  if (entry === undefined) return errorAnswer(new NotFound(), requestId, baseUrl)
+  if (entry === undefined) return envelopeResponse(new NotFound(), requestId, baseUrl)
   if (entry.methods.has(request.method)) {
     // The path has the right form but cannot be decoded: a broken percent-encoding.
     const details = [{ path: "path", message: "Percent-encode the path as UTF-8." }]
-    return errorAnswer(new InvalidRequest({ details }), requestId, baseUrl)
+    return envelopeResponse(new InvalidRequest({ details }), requestId, baseUrl)
   }
   const open = [...entry.crossOrigin]
   if (request.method === "OPTIONS" && open.length > 0) {
@@ -47,7 +47,7 @@ const unrouted = (
       }
     })
   }
-  return errorAnswer(new MethodNotAllowed(), requestId, baseUrl, {
+  return envelopeResponse(new MethodNotAllowed(), requestId, baseUrl, {
     allow: allowOf(entry)
   })
 }
@@ -86,9 +86,10 @@ export const layer = (
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const error = Cause.squash(cause)
         if (isRouteNotFound(error)) return timed(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
-        if (isUnreadable(error)) return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
+        if (isUnreadable(error))
+          return Effect.succeed(envelopeResponse(new PayloadTooLarge(), requestId, baseUrl))
         return Effect.map(unexpectedFailure(cause, requestId), (failure) =>
-          errorAnswer(failure, requestId, baseUrl)
+          envelopeResponse(failure, requestId, baseUrl)
         )
       }
 
@@ -105,7 +106,7 @@ export const layer = (
           const response =
             refusal === undefined
               ? Effect.provideService(named(answered, requestId, request.url), RequestId, requestId)
-              : timed(Effect.succeed(errorAnswer(refusal, requestId, baseUrl)))
+              : timed(Effect.succeed(envelopeResponse(refusal, requestId, baseUrl)))
           return Effect.map(response, (one) => withCommonHeaders(one, requestId))
         })
       }

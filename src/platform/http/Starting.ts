@@ -2,7 +2,7 @@
 // a migration would start the migration again.
 import { Context, Effect, Layer, Option } from "effect"
 import { AppConfig } from "../AppConfig.ts"
-import { portIsFree } from "./portIsFree.ts"
+import { checkPortIsFree } from "./checkPortIsFree.ts"
 
 export const Starting = Context.Reference<{
   /** Reports the part of start-up that `/readyz` waits for. */
@@ -49,7 +49,7 @@ export const layer: Layer.Layer<never, never, AppConfig> = Layer.effect(
     let what = "the database"
     const isAlone = Option.isNone(sibling)
     const isFirst = Option.exists(sibling, (own) => own.isFirst)
-    if (isFirst) yield* portIsFree({ port, hostname })
+    if (isFirst) yield* checkPortIsFree({ port, hostname })
     const server =
       isAlone || isFirst
         ? yield* Effect.acquireRelease(

@@ -9,12 +9,12 @@ import { tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
 import { Networks, stateOf } from "../Networks.ts"
 import { Readiness } from "../workers/Readiness.ts"
-import { jsonAnswer } from "./jsonAnswer.ts"
+import { jsonResponse } from "./jsonResponse.ts"
 
 /** Every GET path here, for the responses to other methods. */
 export const systemPaths = ["/healthz", "/readyz"]
 
-const json = (body: unknown, status = 200) => jsonAnswer(body, status)
+const json = (body: unknown, status = 200) => jsonResponse(body, status)
 
 export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
 

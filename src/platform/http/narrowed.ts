@@ -4,7 +4,7 @@ import { Clock, Context, Effect, Layer, Logger, References, Scope, Tracer } from
 import { HttpMiddleware } from "effect/http"
 import { Networks } from "../Networks.ts"
 import { ApiKeyAuth } from "./ApiKeyAuth.ts"
-import { Answers, BodyRules } from "./RequestRules.ts"
+import { BodyRules, ResponseEnvelope } from "./RequestRules.ts"
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a service does not matter to picking it
 type AnyKey = Context.Key<any, any>
@@ -35,4 +35,4 @@ export const narrowed = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys
 
 /** A group's handlers, built in a context with the listed services and the middleware of every group for keys. */
 export const narrowedGroup = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) =>
-  narrowed(ApiKeyAuth, BodyRules, Answers, ...keys)
+  narrowed(ApiKeyAuth, BodyRules, ResponseEnvelope, ...keys)

@@ -9,7 +9,7 @@ const isUnstorable = (text: string): boolean => text.includes("\u0000") || !text
 /** Escapes that may stand for such text. Almost no body has one. */
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
-const longestPath = 200
+const maxPathLength = 200
 
 /** The first place in a JSON document with such text; undefined if there is none. `value` is the parsed text. */
 export const unstorablePlace = (text: string, value: unknown): string | undefined => {
@@ -19,12 +19,12 @@ export const unstorablePlace = (text: string, value: unknown): string | undefine
   while (true) {
     const next = open.pop()
     if (next === undefined) return undefined
-    const [path, found] = next
-    if (typeof found === "string" && isUnstorable(found)) return path
-    if (typeof found !== "object" || found === null) continue
-    for (const [key, inner] of Object.entries(found)) {
+    const [path, current] = next
+    if (typeof current === "string" && isUnstorable(current)) return path
+    if (typeof current !== "object" || current === null) continue
+    for (const [key, inner] of Object.entries(current)) {
       if (isUnstorable(key)) return path
-      open.push([`${path}.${key}`.slice(0, longestPath), inner])
+      open.push([`${path}.${key}`.slice(0, maxPathLength), inner])
     }
   }
 }

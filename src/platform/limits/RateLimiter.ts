@@ -22,12 +22,12 @@ export class RateLimiter extends Context.Service<RateLimiter, RequestLimits>()(
         Effect.map(Clock.currentTimeMillis, (now) => {
           sweep(now)
           const interval = (perSeconds * 1000) / rate
-          const known = arrivals.get(key) ?? now
+          const before = arrivals.get(key) ?? now
           // Never further ahead than a full burst leaves it, so a clock that is set back limits nobody for long.
-          const arrival = Math.min(Math.max(known, now), now + interval * burst)
+          const arrival = Math.min(Math.max(before, now), now + interval * burst)
           const wait = arrival - now - interval * (burst - 1)
           if (wait > 0) {
-            if (arrival < known) arrivals.set(key, arrival)
+            if (arrival < before) arrivals.set(key, arrival)
             return Math.ceil(wait / 1000)
           }
           arrivals.set(key, arrival + interval)

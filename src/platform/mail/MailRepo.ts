@@ -64,11 +64,11 @@ const make = Effect.gen(function* () {
     noteFailure: Effect.fn("MailRepo.noteFailure")(function* (
       { attempts, id }: Pick<QueuedMail, "id" | "attempts">,
       error: string,
-      again: Date | null
+      nextAttemptAt: Date | null
     ) {
       yield* sql`
-        UPDATE mails SET error = ${error}, due_at = ${again},
-          body = CASE WHEN ${again}::timestamptz IS NULL THEN '' ELSE body END
+        UPDATE mails SET error = ${error}, due_at = ${nextAttemptAt},
+          body = CASE WHEN ${nextAttemptAt}::timestamptz IS NULL THEN '' ELSE body END
         WHERE id = ${id} AND attempts = ${attempts} AND sent_at IS NULL`
     }, Effect.orDie)
   }
@@ -91,13 +91,13 @@ export class MailRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<QueuedMail>>
     readonly noteSent: (id: string, at: Date) => Effect.Effect<void>
     /**
-     * `again` is null after the last attempt. Does nothing if the email was sent, or taken again since the lease
+     * `nextAttemptAt` is null after the last attempt. Does nothing if the email was sent, or taken again since the lease
      * ended: the outcome of that attempt counts.
      */
     readonly noteFailure: (
       mail: Pick<QueuedMail, "id" | "attempts">,
       error: string,
-      again: Date | null
+      nextAttemptAt: Date | null
     ) => Effect.Effect<void>
   }
 >()("quittance/platform/MailRepo") {

@@ -13,7 +13,7 @@ import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 /** A server that is silent for this long is abandoned. */
 const silenceMillis = 10_000
 /** The number of emails that are sent concurrently: this many urgent ones, and this many others. */
-const together = 4
+const concurrentMails = 4
 /** The attempts to send an urgent email: somebody is waiting for it, and its link is valid for an hour. */
 const urgentRetryPolicy = afterDelays(...Array.from({ length: 60 }, () => "1 minute" as const))
 /** The attempts to send an email span about a day. */
@@ -57,7 +57,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
           name: ehloName(baseUrl),
           url: Redacted.value(url),
           pool: true,
-          maxConnections: 2 * together,
+          maxConnections: 2 * concurrentMails,
           connectionTimeout: silenceMillis,
           greetingTimeout: silenceMillis,
           socketTimeout: silenceMillis,
@@ -88,10 +88,10 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       const at = yield* DateTime.nowAsDate
       if (sent._tag === "Success") return yield* repo.noteSent(id, at)
       const { message, refused } = sent.failure
-      const again = refused ? null : yield* dueAfter(policy, attempts, at)
-      yield* repo.noteFailure({ id, attempts }, message, again)
-      yield* (again === null ? Effect.logError : Effect.logWarning)(
-        again === null ? "Sending email failed permanently" : "Sending email failed; retrying"
+      const nextAttemptAt = refused ? null : yield* dueAfter(policy, attempts, at)
+      yield* repo.noteFailure({ id, attempts }, message, nextAttemptAt)
+      yield* (nextAttemptAt === null ? Effect.logError : Effect.logWarning)(
+        nextAttemptAt === null ? "Sending email failed permanently" : "Sending email failed; retrying"
       ).pipe(Effect.annotateLogs({ mail: id, reason: message }))
     })
 
@@ -100,10 +100,10 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
         what: "Sending a mail",
         // Longer than the steps of one email, ten seconds each; no email waits for another under its lease.
         leaseMillis: 120_000,
-        batch: together,
-        concurrency: together,
+        batch: concurrentMails,
+        concurrency: concurrentMails,
         take: (at, leaseUntil, limit) => repo.take(at, leaseUntil, limit, isUrgent),
-        each: (mail) => send(mail, isUrgent ? urgentRetryPolicy : retryPolicy),
+        process: (mail) => send(mail, isUrgent ? urgentRetryPolicy : retryPolicy),
         annotations: ({ id }) => ({ mail: id })
       })
     // Separate workers: a backlog on a slow server delays nobody who is waiting at a page.

@@ -14,5 +14,5 @@ export type MailWords = Readonly<Record<keyof typeof en, string>>
 export const mailWords: Readonly<Record<Locale, MailWords>> = { en, de, es, fr, pt, ja, zh, ar }
 
 /** The words with their values. A value is never treated as another placeholder. */
-export const filled = (words: string, values: Readonly<Record<string, string>>): string =>
+export const fillPlaceholders = (words: string, values: Readonly<Record<string, string>>): string =>
   words.replace(/\{(\w+)\}/gu, (whole, name: string) => values[name] ?? whole)

@@ -2,7 +2,7 @@
 // service reads the build's output; a service that runs from source bundles it at that request.
 import { Data, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { crossOriginHeaders } from "../http/Answers.ts"
+import { crossOriginHeaders } from "../http/ResponseEnvelope.ts"
 import { builtFile, compile, placeholder } from "./compile.ts"
 
 export interface BrowserBundle {
@@ -80,7 +80,7 @@ export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean 
  * Responds with the bundle, JavaScript by default, gzipped if the client accepts it. A build failure is a defect: the
  * caller gets INTERNAL_ERROR, and the log has the reason.
  */
-export const bundleAnswer = (
+export const bundleResponse = (
   bundle: Effect.Effect<BrowserBundle, BundleFailed>,
   options: { readonly crossOrigin: boolean; readonly contentType?: "text/javascript" | "text/css" }
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>

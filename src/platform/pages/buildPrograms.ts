@@ -2,7 +2,7 @@
 // Bun reads the code instead.
 import { join } from "node:path"
 import type { BuildArtifact, BunPlugin } from "bun"
-import { buildLateLibraries, withLateLibraries } from "./lateLibraries.ts"
+import { buildLazyLibraries, withLazyLibraries } from "./lazyLibraries.ts"
 
 const sources = join(import.meta.dir, "../..")
 const programs = join(sources, "app")
@@ -38,7 +38,7 @@ export const buildPrograms = async (
     [sources, "chain/SignatureRecovery/recoverKeys.ts"]
   ] as const)
     built.push(...(await Bun.build({ ...settings, root, entrypoints: [join(root, entry)] })).outputs)
-  await buildLateLibraries(outdir)
+  await buildLazyLibraries(outdir)
   for (const program of compiled) {
     const { outputs } = await Bun.build({
       ...settings,
@@ -48,7 +48,7 @@ export const buildPrograms = async (
       bytecode: true,
       // Otherwise Bun would write the source's path into such a file.
       define: { "import.meta.path": "Bun.main" },
-      plugins: [withoutModuleEnvironment, withLateLibraries(program)]
+      plugins: [withoutModuleEnvironment, withLazyLibraries(program)]
     })
     // Bun reports nothing if it cannot compile: a remaining `import.meta` is not valid in such a file.
     if (!outputs.some(({ kind }) => kind === "bytecode"))

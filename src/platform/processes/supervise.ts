@@ -11,7 +11,7 @@ const stopMillis = 21_000
 /** A process that served this long was sound: its end does not count as a consecutive crash. */
 const soundMillis = 10_000
 const maxCrashes = 5
-const longestDelayMillis = 10_000
+const maxDelayMillis = 10_000
 /** The exit code if processes end as soon as they are started. */
 const crashedCode = 3
 
@@ -71,12 +71,15 @@ const run = async (count: number): Promise<number> => {
     isStopping = true
     const all = [...processes.values()]
     const kill = (signal: NodeJS.Signals) => {
-      for (const one of all) if (!isOver(one)) one.child.kill(signal)
+      for (const serviceProcess of all) if (!isOver(serviceProcess)) serviceProcess.child.kill(signal)
     }
     kill("SIGTERM")
     const late = setTimeout(() => kill("SIGKILL"), stopMillis)
     const ends = await Promise.all(
-      all.map(async (one) => ({ served: one.readyAt() !== undefined, code: await one.child.exited }))
+      all.map(async (serviceProcess) => ({
+        served: serviceProcess.readyAt() !== undefined,
+        code: await serviceProcess.child.exited
+      }))
     )
     clearTimeout(late)
     const isClean = ends.every((end) => end.code === 0 || !end.served)
@@ -90,7 +93,9 @@ const run = async (count: number): Promise<number> => {
       if (isStopping) return
       const readyAt = current.readyAt()
       crashes = readyAt !== undefined && Date.now() - readyAt > soundMillis ? 1 : crashes + 1
-      const serves = [...processes.values()].some((one) => !isOver(one) && one.readyAt() !== undefined)
+      const serves = [...processes.values()].some(
+        (serviceProcess) => !isOver(serviceProcess) && serviceProcess.readyAt() !== undefined
+      )
       if (crashes >= maxCrashes && !serves) {
         log(
           "error",
@@ -98,7 +103,7 @@ const run = async (count: number): Promise<number> => {
         )
         return stop(crashedCode)
       }
-      const delay = Math.min(100 * 2 ** (crashes - 1), longestDelayMillis)
+      const delay = Math.min(100 * 2 ** (crashes - 1), maxDelayMillis)
       log("warn", `Process ${number} exited with code ${code}; restarting it in ${delay} ms.`)
       await Bun.sleep(delay)
       if (!isStopping) current = start(number)

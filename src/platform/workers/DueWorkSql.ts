@@ -36,11 +36,11 @@ const make = Effect.gen(function* () {
         ARRAY(SELECT DISTINCT env FROM (
           SELECT env FROM payments WHERE status = 'pending' ORDER BY created_at DESC LIMIT 500
         ) newest WHERE env = ANY (${executing}::text[])) AS awaited`
-    const found = yield* decodeRow(row)
+    const dueRow = yield* decodeRow(row)
     const current = round
     round = Deferred.makeUnsafe()
-    awaited = found.awaited
-    yield* Deferred.succeed(current, { due: dueTimes(found) })
+    awaited = dueRow.awaited
+    yield* Deferred.succeed(current, { due: dueTimes(dueRow) })
   })
 
   yield* periodic(

@@ -10,7 +10,7 @@ export interface Leased<A, E, R, E2, R2> {
   readonly batch: number
   readonly concurrency: number
   readonly take: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<A>, E, R>
-  readonly each: (row: A) => Effect.Effect<unknown, E2, R2>
+  readonly process: (row: A) => Effect.Effect<unknown, E2, R2>
   /** The annotations of its log lines. */
   readonly annotations: (row: A) => Record<string, string>
 }
@@ -20,7 +20,7 @@ export const leased = <A, E, R, E2, R2>({
   annotations,
   batch,
   concurrency,
-  each,
+  process,
   leaseMillis,
   take,
   what
@@ -31,7 +31,7 @@ export const leased = <A, E, R, E2, R2>({
     yield* Effect.forEach(
       rows,
       (row) =>
-        each(row).pipe(
+        process(row).pipe(
           Effect.catchCause((cause) =>
             Effect.logError(`${what} failed; retrying when its lease expires`, cause)
           ),

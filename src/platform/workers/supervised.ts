@@ -2,11 +2,11 @@
 import { Cause, Clock, Effect, type Scope } from "effect"
 import { WorkerProgress } from "./WorkerProgress.ts"
 
-const longestWords = 200
+const maxMessageLength = 200
 
 const wordsOf = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
-  return (error instanceof Error ? error.message : String(error)).slice(0, longestWords)
+  return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageLength)
 }
 
 const noted = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>

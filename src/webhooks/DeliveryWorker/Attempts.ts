@@ -44,7 +44,7 @@ export class Attempts extends Context.Service<
      */
     readonly make: (
       claimed: ClaimedDelivery,
-      onAnswer?: (accepted: boolean) => Effect.Effect<void>
+      onResponse?: (accepted: boolean) => Effect.Effect<void>
     ) => Effect.Effect<boolean>
   }
 >()("quittance/webhooks/Attempts") {
@@ -183,7 +183,7 @@ export class Attempts extends Context.Service<
           Effect.as(false)
         )
 
-      const send = (claimed: ClaimedDelivery, onAnswer: (accepted: boolean) => Effect.Effect<void>) => {
+      const send = (claimed: ClaimedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) => {
         const { url, secret, endpointId } = claimed.target
         return Effect.matchCauseEffect(secrets.open(secret, endpointId), {
           onFailure: (cause) => unreadable(claimed, cause),
@@ -198,7 +198,7 @@ export class Attempts extends Context.Service<
               }),
               (outcome) => {
                 const accepted = outcome._tag === "Answered" && outcome.ok
-                return Effect.flatMap(onAnswer(accepted), () =>
+                return Effect.flatMap(onResponse(accepted), () =>
                   Effect.as(recordOutcome(claimed, outcome), accepted)
                 )
               }
@@ -206,12 +206,12 @@ export class Attempts extends Context.Service<
         })
       }
 
-      const make = (claimed: ClaimedDelivery, onAnswer: (accepted: boolean) => Effect.Effect<void>) =>
+      const make = (claimed: ClaimedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) =>
         Effect.suspend(() => {
           const at = now().getTime()
           if (claimed.interruptions >= maxInterruptions) return Effect.as(interrupted(claimed), false)
           if (at + budgets.totalMillis > claimed.leaseUntil.getTime()) return Effect.succeed(false)
-          const sent = send(claimed, onAnswer)
+          const sent = send(claimed, onResponse)
           return claimed.attempt === 1 && claimed.resentFrom === null
             ? Effect.andThen(noteLag(at - claimed.wasDueAt.getTime()), sent)
             : sent
@@ -232,8 +232,8 @@ export class Attempts extends Context.Service<
           : attempt
 
       return Attempts.of({
-        make: (claimed, onAnswer = () => Effect.void) =>
-          traced(claimed, make(claimed, onAnswer)).pipe(
+        make: (claimed, onResponse = () => Effect.void) =>
+          traced(claimed, make(claimed, onResponse)).pipe(
             // When the lease expires, the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),

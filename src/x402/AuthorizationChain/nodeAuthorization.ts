@@ -13,7 +13,7 @@ import { authorizationAbi } from "../Authorization.ts"
  * confirmations after its time. `open`: it may still be used. `unknown`: the nodes do not say, or have not
  * reached the requested block.
  */
-export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
+export type AuthorizationState = "used" | "expired" | "open" | "unknown"
 
 /** The transaction that spent a nonce, by any sender. */
 export interface AuthorizationUse {
@@ -46,7 +46,7 @@ export const stateData = (payer: Address, nonce: Hex) =>
 export const isTrue = (word: string) => /^0x0*1$/.test(word)
 
 /** The authorization's state by one node, in a block at or after `notBefore`; `validBefore` is in Unix seconds. */
-export const standingBy = (
+export const stateBy = (
   node: RpcNode,
   usdc: Address,
   payer: Address,
@@ -54,7 +54,7 @@ export const standingBy = (
   validBefore: bigint,
   notBefore: bigint,
   confirmations: number
-): Effect.Effect<AuthorizationStanding, NodeFailure> =>
+): Effect.Effect<AuthorizationState, NodeFailure> =>
   Effect.gen(function* () {
     const block = (tag: string) => node.call("eth_getBlockByNumber", [tag, false], SomeBlock)
     const head = yield* block("latest")

@@ -27,7 +27,7 @@ export interface Account {
 }
 
 /** The longest time in seconds for which an authorization may reserve a payment. */
-const longestReservation = 900n
+const maxReservationSeconds = 900n
 
 /** True if the signature is the stored one. */
 export const isSameSignature = (stored: X402Settlement, { authorization }: ExactPayment) =>
@@ -80,7 +80,7 @@ export const makeJudgements = ({
     if (Option.isSome(requestedPayment) && requestedPayment.value !== payment?.id)
       return "invalid_exact_evm_nonce_already_used"
     // The authorization reserves the payment while it is valid.
-    if (payment !== undefined && exact.authorization.validBefore > now + longestReservation)
+    if (payment !== undefined && exact.authorization.validBefore > now + maxReservationSeconds)
       return "invalid_exact_evm_payload_authorization_valid_before"
     if (Option.isNone(amountOf(exact.authorization))) return "invalid_exact_evm_authorization_value"
     if (requirements.asset !== network.usdc.address && !(yield* chain.hasCode(env, requirements.asset)))
@@ -164,7 +164,7 @@ export const makeJudgements = ({
     if (payment === undefined || !isAuthorizationNonceOf(nonce, payment.id)) return false
     if (reason === used.reason) return true
     if (reason !== "invalid_exact_evm_payload_authorization_valid_before") return false
-    return (yield* chain.standing(env, from, nonce, validBefore)) === "used"
+    return (yield* chain.authorizationState(env, from, nonce, validBefore)) === "used"
   })
 
   return { isSame, isOnChain, judgeAgain, judgeNew }

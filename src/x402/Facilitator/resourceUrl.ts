@@ -1,7 +1,7 @@
 import type { Requirements } from "../Wire.ts"
 
 /** The longest URL in its encoded form. */
-const longestUrl = 2048
+const maxUrlLength = 2048
 
 /** The resource in the merchant's own requirements. It becomes the payment's `intentUrl`. */
 export const resourceUrl = ({ resource }: Requirements, baseUrl: string): string => {
@@ -9,6 +9,6 @@ export const resourceUrl = ({ resource }: Requirements, baseUrl: string): string
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
   if (!plain) return baseUrl
   url.hash = ""
-  if (url.href.length > longestUrl) url.search = ""
-  return url.href.length > longestUrl ? url.origin : url.href
+  if (url.href.length > maxUrlLength) url.search = ""
+  return url.href.length > maxUrlLength ? url.origin : url.href
 }

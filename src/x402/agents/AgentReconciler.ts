@@ -32,27 +32,32 @@ const make = Effect.gen(function* () {
     readonly payment: AgentPayment
   }) {
     const { nonce, validBefore } = payment
-    const standing = yield* chain.standing(agent.env, agent.address, nonce, validBefore + settledSeconds)
+    const state = yield* chain.authorizationState(
+      agent.env,
+      agent.address,
+      nonce,
+      validBefore + settledSeconds
+    )
     const at = yield* DateTime.nowAsDate
-    const again = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
-    switch (standing) {
+    const recheck = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
+    switch (state) {
       case "used": {
         // After a database restore, a use may precede its reservation, so the search starts PAYMENT_EXPIRY earlier.
         const since = new Date(payment.createdAt.getTime() - Duration.toMillis(paymentExpiry))
         const use = yield* chain.findUse(agent.env, agent.address, nonce, since)
-        if (Option.isNone(use)) return yield* again
+        if (Option.isNone(use)) return yield* recheck
         // A cancellation also spends the nonce, but moves nothing.
         if (use.value.cancelled)
           return isCancellationFinal(agent.env, use.value)
             ? yield* repo.finish(payment.id, "released", null, at)
-            : yield* again
+            : yield* recheck
         return yield* repo.finish(payment.id, "used", use.value.transactionId, at)
       }
       case "expired":
         return yield* repo.finish(payment.id, "expired", null, at)
       case "open":
       case "unknown":
-        return yield* again
+        return yield* recheck
     }
   })
 
@@ -63,7 +68,7 @@ const make = Effect.gen(function* () {
     concurrency: 5,
     take: repo.takeDue,
     // Without a chain nothing ends. The reservation is due again after its lease.
-    each: (reservation) => Effect.ignore(check(reservation)),
+    process: (reservation) => Effect.ignore(check(reservation)),
     annotations: ({ payment }) => ({ agentPaymentId: payment.id })
   })
 })

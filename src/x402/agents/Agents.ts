@@ -77,7 +77,7 @@ export type SignError =
   | X402RequirementsUnsupported
 
 /** An authorization is valid for as long as the resource requests, but at most this many seconds. */
-const longestSeconds = 600
+const maxSeconds = 600
 /** Backdates authorizations like the reference client, because a payee's clock may be behind. */
 const backdatedSeconds = 600n
 
@@ -210,7 +210,7 @@ const make = Effect.gen(function* () {
     const newPayment = Effect.gen(function* (): Effect.fn.Return<Omit<NewAgentPayment, "host">> {
       const at = yield* DateTime.nowAsDate
       const now = BigInt(Math.floor(at.getTime() / 1000))
-      const seconds = Math.ceil(Math.min(requirements.maxTimeoutSeconds, longestSeconds))
+      const seconds = Math.ceil(Math.min(requirements.maxTimeoutSeconds, maxSeconds))
       return {
         id: yield* random.uuidV7(),
         requestId: request.requestId,

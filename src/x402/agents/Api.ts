@@ -63,13 +63,13 @@ const AgentView = Schema.Struct({
   createdAt: Timestamp
 }).annotate({ identifier: "Agent" })
 
-export const AgentAnswer = Schema.Struct({ agent: AgentView })
+export const AgentResponse = Schema.Struct({ agent: AgentView })
 
 const RequestId = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9._:-]{1,128}$/u, { message: "1 to 128 of A-Z a-z 0-9 . _ : -" })
 ).annotate({ description: "The caller's id of the request; the same id signs the same payment." })
 
-export const SignedPaymentAnswer = Schema.Struct({
+export const SignedPaymentResponse = Schema.Struct({
   agentPayment: AgentPaymentView,
   header: Schema.Struct({
     name: Schema.Literals(["X-PAYMENT", "PAYMENT-SIGNATURE"]),
@@ -85,7 +85,7 @@ export class AgentApi extends endpointGroup("agent")(
   allow(
     { by: "key", kinds: ["agent"] },
     HttpApiEndpoint.get("retrieve", "/agent", {
-      success: AgentAnswer
+      success: AgentResponse
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read the agent",
@@ -119,8 +119,8 @@ export class AgentApi extends endpointGroup("agent")(
         })
       }),
       success: [
-        SignedPaymentAnswer.pipe(HttpApiSchema.status(201)),
-        SignedPaymentAnswer.annotate({
+        SignedPaymentResponse.pipe(HttpApiSchema.status(201)),
+        SignedPaymentResponse.annotate({
           description: "The payment that an earlier request with the same id signed."
         })
       ],

@@ -14,12 +14,12 @@ import { formatUsd } from "../../domain/Money.ts"
 import { isTest } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { clientAddressOf } from "../../platform/http/RequestContext.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { networkNames } from "../Wire.ts"
 import { Agents } from "./Agents.ts"
-import type { AgentAnswer, AgentPaymentView, SignedPaymentAnswer } from "./Api.ts"
+import type { AgentPaymentView, AgentResponse, SignedPaymentResponse } from "./Api.ts"
 import { Releases } from "./Releases.ts"
 
 const isoOf = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString()
@@ -39,8 +39,9 @@ export const paymentViewOf = (agent: Agent, payment: AgentPayment): typeof Agent
 
 const shownPayments = 20
 
-const agentAnswer = (body: typeof AgentAnswer.Encoded) => jsonAnswer(body)
-const signedAnswer = (body: typeof SignedPaymentAnswer.Encoded, status: 200 | 201) => jsonAnswer(body, status)
+const agentResponse = (body: typeof AgentResponse.Encoded) => jsonResponse(body)
+const signedResponse = (body: typeof SignedPaymentResponse.Encoded, status: 200 | 201) =>
+  jsonResponse(body, status)
 
 const agent = HttpApiBuilder.group(
   Api,
@@ -64,7 +65,7 @@ const agent = HttpApiBuilder.group(
           },
           { concurrency: "unbounded" }
         )
-        return agentAnswer({
+        return agentResponse({
           agent: {
             id: agent.id,
             name: agent.name,
@@ -98,7 +99,7 @@ const agent = HttpApiBuilder.group(
           accepts,
           described: { resource, extensions }
         })
-        return signedAnswer(
+        return signedResponse(
           { agentPayment: paymentViewOf(signed.agent, signed.payment), header: signed.header },
           signed.created ? 201 : 200
         )
@@ -112,7 +113,7 @@ const agent = HttpApiBuilder.group(
         if (payment.value.status === "reserved") {
           yield* releases.release(agent, payment.value).pipe(orChainUnavailable)
         }
-        return jsonAnswer({ agentPayment: paymentViewOf(agent, payment.value) }, 202)
+        return jsonResponse({ agentPayment: paymentViewOf(agent, payment.value) }, 202)
       })
     })
   })

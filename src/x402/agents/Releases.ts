@@ -57,8 +57,13 @@ export class Releases extends Context.Service<
             })
           )
           // A spent authorization needs no gas for a cancellation that would revert.
-          const standing = yield* chain.standing(agent.env, agent.address, payment.nonce, payment.validBefore)
-          if (standing === "used") return
+          const state = yield* chain.authorizationState(
+            agent.env,
+            agent.address,
+            payment.nonce,
+            payment.validBefore
+          )
+          if (state === "used") return
           const relayed = yield* wallet.send(
             {
               purpose: "cancel",

@@ -14,7 +14,7 @@ import {
   RelayUnavailable
 } from "../../domain/Errors.ts"
 import { PaymentIdParam } from "../../payments/Api.ts"
-import { PaymentAnswer, PendingAnswer } from "../../payments/PaymentView.ts"
+import { PaymentResponse, PendingResponse } from "../../payments/PaymentView.ts"
 import { allow, endpointGroup } from "../../platform/http/Access.ts"
 import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
@@ -121,7 +121,7 @@ export class RelayingApi extends endpointGroup("relaying")(
           description: "The signature of the terms; a contract wallet signs by ERC-1271 or ERC-6492."
         })
       }),
-      success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
+      success: [PendingResponse.pipe(HttpApiSchema.status(202)), PaymentResponse],
       error: [
         errorResponse(PaymentNotFound),
         errorResponse(LiveModeGated),

@@ -21,16 +21,16 @@ import { networks } from "../../domain/networks.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import { viewOf } from "../../payments/Http.ts"
 import { PaymentRepo } from "../../payments/PaymentRepo.ts"
-import type { PaymentAnswer, PendingAnswer } from "../../payments/PaymentView.ts"
+import type { PaymentResponse, PendingResponse } from "../../payments/PaymentView.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { errorBody } from "../../platform/http/Envelope.ts"
-import { jsonAnswer } from "../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
 import { Networks } from "../../platform/Networks.ts"
-import { Facilitator, type SettleAnswer } from "../Facilitator.ts"
+import { Facilitator, type SettleResult } from "../Facilitator.ts"
 import type { SigningTerms } from "./Api.ts"
 import { obstacleNames, refusalOf } from "./refusalOf.ts"
 
@@ -74,20 +74,20 @@ export const layer = HttpApiBuilder.group(
     })
 
     const settled = (payment: Payment) => {
-      const body: typeof PaymentAnswer.Encoded = { payment: viewOf(payment) }
-      return jsonAnswer(body)
+      const body: typeof PaymentResponse.Encoded = { payment: viewOf(payment) }
+      return jsonResponse(body)
     }
     const pending = (payment: Payment) =>
       Effect.map(RequestId, (requestId) => {
         const code = networks[payment.env].reportCodes.pending
-        const body: typeof PendingAnswer.Encoded = {
+        const body: typeof PendingResponse.Encoded = {
           error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
           payment: viewOf(payment)
         }
-        return jsonAnswer(body, 202)
+        return jsonResponse(body, 202)
       })
 
-    const refused = Effect.fnUntraced(function* (answer: SettleAnswer) {
+    const refused = Effect.fnUntraced(function* (answer: SettleResult) {
       const refusal = refusalOf(answer.errorReason ?? "invalid_exact_evm_transaction_failed")
       switch (refusal._tag) {
         case "Taken":
@@ -126,7 +126,7 @@ export const layer = HttpApiBuilder.group(
             }
           }
         }
-        return jsonAnswer(view)
+        return jsonResponse(view)
       }),
       pay: Effect.fnUntraced(function* ({ params, payload }) {
         const { client, merchant, payment } = yield* findPayment(params.id)

@@ -15,7 +15,7 @@ import { templateDatabase } from "../../support/testPostgres.ts"
 const cli = Effect.fnUntraced(function* (database: string, ...args: ReadonlyArray<string>) {
   const child = yield* spawnProgram(["src/app/cli/main.ts", ...args], { DATABASE_URL: database })
   const code = yield* child.exited
-  return { code, output: child.output() }
+  return { code, output: child.output(), stdout: child.stdout() }
 })
 
 const connected = (url: string) =>
@@ -73,7 +73,12 @@ describe("audit verify", () => {
         const { sql, url, verify } = yield* withEntries
         const run = (statements: string) => Effect.promise(() => sql.unsafe(statements).simple())
         const before = yield* verify(Option.none())
-        expect(before).toMatchObject({ entries: 3, broken: Option.none(), guarded: true, owned: true })
+        expect(before).toMatchObject({
+          entries: 3,
+          broken: Option.none(),
+          isProtected: true,
+          canDisableTrigger: true
+        })
         const head = Option.getOrThrow(before.head)
         const line = `${head.position}:${head.hash}`
         expect(line).toMatch(/^3:[0-9a-f]{64}$/)
@@ -83,15 +88,15 @@ describe("audit verify", () => {
           expect(good.output).toContain(part)
 
         yield* run(rewrite)
-        expect((yield* verify(Option.none())).guarded).toBe(false)
+        expect((yield* verify(Option.none())).isProtected).toBe(false)
         yield* run("ALTER TABLE audit_entries ENABLE TRIGGER audit_entries_stay")
         const off = yield* cli(url, "audit", "verify")
         expect([off.code, off.output]).toEqual([1, expect.stringContaining("not enabled ALWAYS")])
         yield* run(guard)
         // The rewritten chain is consistent; only the earlier head reveals the change.
         const rewritten = yield* verify(Option.some(head))
-        expect(rewritten).toMatchObject({ broken: Option.none(), guarded: true })
-        expect(rewritten.noted).toEqual(Option.map(rewritten.head, ({ hash }) => hash))
+        expect(rewritten).toMatchObject({ broken: Option.none(), isProtected: true })
+        expect(rewritten.hashAtHead).toEqual(Option.map(rewritten.head, ({ hash }) => hash))
         const told = yield* cli(url, "audit", "verify", "--since", line)
         expect([told.code, told.output]).toEqual([
           1,
@@ -99,11 +104,14 @@ describe("audit verify", () => {
         ])
         yield* run(`ALTER TABLE audit_entries DISABLE TRIGGER audit_entries_stay;
         DELETE FROM audit_entries WHERE position = 3; ${guard};`)
-        expect(yield* verify(rewritten.head)).toMatchObject({ broken: Option.none(), noted: Option.none() })
+        expect(yield* verify(rewritten.head)).toMatchObject({
+          broken: Option.none(),
+          hashAtHead: Option.none()
+        })
 
         yield* run(`CREATE OR REPLACE FUNCTION audit_entries_stay() RETURNS trigger LANGUAGE plpgsql
         AS 'BEGIN RETURN NULL; END'`)
-        expect((yield* verify(Option.none())).guarded).toBe(false)
+        expect((yield* verify(Option.none())).isProtected).toBe(false)
       })
   )
 
@@ -118,7 +126,7 @@ describe("audit verify", () => {
       )
       const recreated = (statement: string) =>
         run(`DROP TRIGGER audit_entries_stay ON audit_entries; ${statement}; ${guard}`)
-      const isGuarded = Effect.map(verify(Option.none()), ({ guarded }) => guarded)
+      const isGuarded = Effect.map(verify(Option.none()), ({ isProtected }) => isProtected)
       for (const weaker of [
         "BEFORE TRUNCATE ON audit_entries",
         "BEFORE UPDATE OF hash OR DELETE OR TRUNCATE ON audit_entries",
@@ -169,7 +177,7 @@ describe("audit verify", () => {
           yield* run(swallow)
           const change = repo.transaction(repo.insert(entry, new Date()))
           expect((yield* Effect.exit(change))._tag, name).toBe("Failure")
-          expect((yield* verify(Option.none())).strangers).toEqual([name])
+          expect((yield* verify(Option.none())).foreignTriggers).toEqual([name])
           yield* run(undo)
         }
         expect([...(yield* count)]).toEqual([{ n: 3 }])
@@ -180,7 +188,7 @@ describe("audit verify", () => {
           expect.stringContaining("row-level security on audit_entries")
         ])
         yield* run("ALTER TABLE audit_entries DISABLE ROW LEVEL SECURITY")
-        expect((yield* verify(Option.none())).strangers).toEqual([])
+        expect((yield* verify(Option.none())).foreignTriggers).toEqual([])
       })
   )
 
@@ -213,7 +221,7 @@ describe("audit verify", () => {
         own.username = role
         own.password = "word"
         const create = ["merchant", "create", "--name", "Shop", "--json", "--receiver"]
-        const { merchant } = JSON.parse((yield* cli(own.href, ...create, `0x${"1".repeat(40)}`)).output)
+        const { merchant } = JSON.parse((yield* cli(own.href, ...create, `0x${"1".repeat(40)}`)).stdout)
 
         const sql = handOver.replaceAll("quittance_audit", auditor).replace(/\bquittance\b/g, role)
         expect(sql).toContain(`OWNER TO ${auditor}`)
@@ -222,7 +230,7 @@ describe("audit verify", () => {
         const key = ["key", "create", "--merchant", merchant.id, "--env", "test", "--kind", "secret"]
         expect((yield* cli(own.href, ...key)).code).toBe(0)
         const verified = yield* cli(own.href, "audit", "verify", "--json")
-        expect(JSON.parse(verified.output)).toMatchObject({ entries: 4, owned: false })
+        expect(JSON.parse(verified.stdout)).toMatchObject({ entries: 4, owned: false })
 
         const client = yield* connected(own.href)
         for (const statement of [
@@ -268,9 +276,9 @@ liveEffect("audit list shows who made each change, and how to list the merchant'
     expect(all.output.split("\n")[0]).toContain(`test  ${merchantId}  operator made a key`)
     const own = yield* cli(url, "audit", "list", "--merchant", merchantId)
     expect(own.output.trim().split("\n").at(-1)).toEndWith(`audit list --merchant ${merchantId} --before 5`)
-    const [newest] = JSON.parse((yield* cli(url, "audit", "list", "--json")).output).entries
+    const [newest] = JSON.parse((yield* cli(url, "audit", "list", "--json")).stdout).entries
     expect(newest.merchantId).toBe(merchantId)
-    const { entries } = JSON.parse((yield* cli(url, "audit", "list", "--before", "4", "--json")).output)
+    const { entries } = JSON.parse((yield* cli(url, "audit", "list", "--before", "4", "--json")).stdout)
     expect(entries[0].merchantId).toBeNull()
   })
 )
@@ -286,7 +294,7 @@ liveEffect("the log records every key, member and agent that a command creates o
         DATA_DIR: dataDir
       })
       yield* child.succeeded
-      return JSON.parse(child.output())
+      return JSON.parse(child.stdout())
     })
     const receiver = `0x${"1".repeat(40)}`
     const { keys, merchant } = yield* run("merchant", "create", "--name", "Shop", "--receiver", receiver)

@@ -20,7 +20,7 @@ const directory = Effect.gen(function* () {
 const cli = Effect.fnUntraced(function* (dataDir: string, ...args: ReadonlyArray<string>) {
   const child = yield* spawnProgram(["src/app/cli/main.ts", ...args], { DATA_DIR: dataDir })
   const code = yield* child.exited
-  return { code, output: child.output() }
+  return { code, output: child.output(), stdout: child.stdout() }
 })
 
 describe("CLI", () => {
@@ -38,7 +38,7 @@ describe("CLI", () => {
         "--json"
       )
       expect(created.code).toBe(0)
-      const document = JSON.parse(created.output)
+      const document = JSON.parse(created.stdout)
       expect(Object.keys(document).sort()).toEqual(["keys", "merchant"])
       expect(Object.keys(document.merchant).sort()).toEqual(["id", "name"])
       expect(document.keys.test.secret).toStartWith("sk_test_")
@@ -47,7 +47,7 @@ describe("CLI", () => {
       expect(document.keys.live.publishable).toStartWith("pk_live_")
       const merchant = document.merchant.id
 
-      expect(JSON.parse((yield* cli(dataDir, "merchant", "list", "--json")).output).merchants).toMatchObject([
+      expect(JSON.parse((yield* cli(dataDir, "merchant", "list", "--json")).stdout).merchants).toMatchObject([
         { id: merchant, name: "Shop", receivers: { test: receiver, live: receiver } }
       ])
       const made = JSON.parse(
@@ -61,11 +61,11 @@ describe("CLI", () => {
           "test",
           "--read-only",
           "--json"
-        )).output
+        )).stdout
       )
       expect(made.key).toMatchObject({ permission: "read", env: "test" })
       const rotated = JSON.parse(
-        (yield* cli(dataDir, "key", "rotate", "--merchant", merchant, "--key", made.key.id, "--json")).output
+        (yield* cli(dataDir, "key", "rotate", "--merchant", merchant, "--key", made.key.id, "--json")).stdout
       )
       expect(rotated.revoked).toBe(made.key.id)
       expect(
@@ -75,7 +75,7 @@ describe("CLI", () => {
       expect(again.code).toBe(1)
       expect(again.output).toContain("key list")
       const listed = yield* cli(dataDir, "key", "list", "--merchant", merchant, "--json")
-      expect(JSON.parse(listed.output).keys).toHaveLength(6)
+      expect(JSON.parse(listed.stdout).keys).toHaveLength(6)
       expect(listed.output).not.toContain(document.keys.test.secret)
     })
   )
@@ -166,11 +166,11 @@ describe("CLI", () => {
         receiver,
         "--json"
       )
-      const { id } = JSON.parse(made.output).merchant
+      const { id } = JSON.parse(made.stdout).merchant
       const changed = yield* cli(dataDir, "merchant", "update", "--merchant", id, "--receiver-live", next)
       expect(changed.code).toBe(0)
       expect(changed.output).toMatch(new RegExp(`live:\\s+before\\s+${receiver}\\s+after\\s+${next}`))
-      expect(JSON.parse((yield* cli(dataDir, "merchant", "list", "--json")).output).merchants).toMatchObject([
+      expect(JSON.parse((yield* cli(dataDir, "merchant", "list", "--json")).stdout).merchants).toMatchObject([
         { receivers: { test: receiver, live: next } }
       ])
       const unknown = "01a1fc34-7205-710e-9410-874fee9a4996"
@@ -193,7 +193,7 @@ describe("CLI", () => {
         const taken = yield* create("Two", owner.address)
         expect(taken.code).toBe(1)
         expect(taken.output).toContain("This receiving address is registered to another merchant")
-        const { id } = JSON.parse((yield* create("Two", receiver)).output).merchant
+        const { id } = JSON.parse((yield* create("Two", receiver)).stdout).merchant
         const change = ["merchant", "update", "--merchant", id, "--receiver-test", owner.address]
         const refused = yield* run(...change)
         expect(refused.code).toBe(1)
@@ -225,7 +225,7 @@ describe("CLI", () => {
           "7200",
           "--json"
         )
-        expect(JSON.parse(moved.output)).toEqual({
+        expect(JSON.parse(moved.stdout)).toEqual({
           merchant: { id },
           receivers: [{ env: "test", before: other, after: owner.address }],
           tokens: { boundTokensOnly: true, tokenLifetimeSeconds: 7200 }
@@ -239,13 +239,13 @@ describe("CLI", () => {
       const dataDir = yield* directory
       const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
       const made = yield* run("merchant", "create", "--name", "Shop", "--receiver", receiver, "--json")
-      const merchant = JSON.parse(made.output).merchant.id
+      const merchant = JSON.parse(made.stdout).merchant.id
       const created = yield* run(
         ...["agent", "create", "--merchant", merchant, "--env", "test", "--name", "Researcher"],
         ...["--cap-per-payment", "0.5", "--cap-per-day", "5", "--allow-host", "api.example.com", "--json"]
       )
       expect(created.code).toBe(0)
-      const { agent, key } = JSON.parse(created.output)
+      const { agent, key } = JSON.parse(created.stdout)
       expect(key).toStartWith("ak_test_")
       expect(agent).toMatchObject({
         name: "Researcher",
@@ -256,11 +256,11 @@ describe("CLI", () => {
       })
       const which = ["--merchant", merchant, "--agent", agent.id]
       const updated = yield* run("agent", "update", ...which, "--cap-per-day", "7", "--json")
-      expect(JSON.parse(updated.output)).toMatchObject({
+      expect(JSON.parse(updated.stdout)).toMatchObject({
         before: { caps: { perDay: "5.00" } },
         after: { caps: { perPayment: "0.50", perDay: "7.00" } }
       })
-      expect(JSON.parse((yield* run("agent", "pause", ...which, "--json")).output).after.status).toBe(
+      expect(JSON.parse((yield* run("agent", "pause", ...which, "--json")).stdout).after.status).toBe(
         "paused"
       )
       const unfunded = yield* run("agent", "fund", ...which)
@@ -280,18 +280,18 @@ describe("CLI", () => {
       const dataDir = yield* directory
       const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
       const made = yield* run("merchant", "create", "--name", "Shop", "--receiver", receiver, "--json")
-      const merchant = JSON.parse(made.output).merchant.id
+      const merchant = JSON.parse(made.stdout).merchant.id
       yield* run(
         ...["agent", "create", "--merchant", merchant, "--env", "test", "--name", "Researcher"],
         ...["--cap-per-payment", "0.5", "--cap-per-day", "5"]
       )
       const keys: ReadonlyArray<{ readonly id: string; readonly kind: string }> = JSON.parse(
-        (yield* run("key", "list", "--merchant", merchant, "--json")).output
+        (yield* run("key", "list", "--merchant", merchant, "--json")).stdout
       ).keys
       const key = keys.find(({ kind }) => kind === "agent")?.id ?? ""
       expect((yield* run("key", "revoke", "--merchant", merchant, "--key", key)).code).toBe(0)
       const listed = yield* run("agent", "list", "--merchant", merchant, "--env", "test", "--json")
-      const { agents } = JSON.parse(listed.output)
+      const { agents } = JSON.parse(listed.stdout)
       expect(agents).toMatchObject([{ name: "Researcher", status: "revoked" }])
       const which = ["--merchant", merchant, "--agent", agents[0].id]
       expect((yield* run("agent", "resume", ...which)).code).toBe(1)
@@ -311,17 +311,17 @@ describe("CLI", () => {
         receiver,
         "--json"
       )
-      const { id } = JSON.parse(made.output).merchant
+      const { id } = JSON.parse(made.stdout).merchant
       const args = ["user", "create", "--email", "Ada@example.com", "--merchant", id, "--json"]
-      const link = JSON.parse((yield* cli(dataDir, ...args)).output)
+      const link = JSON.parse((yield* cli(dataDir, ...args)).stdout)
       expect(link.email).toBe("ada@example.com")
       const token = new URL(link.link).hash.slice(1)
       const linkArgs = ["--merchant", id, "--env", "test", "--json"]
       const asked = ["link", "create", ...linkArgs, "--description", "Chess lesson", "--amount", "30"]
-      const { link: paymentLink } = JSON.parse((yield* cli(dataDir, ...asked)).output)
+      const { link: paymentLink } = JSON.parse((yield* cli(dataDir, ...asked)).stdout)
       expect(paymentLink).toMatchObject({ amount: "30.00", state: "open" })
       yield* cli(dataDir, "link", "close", ...linkArgs, "--link", paymentLink.id)
-      const { links } = JSON.parse((yield* cli(dataDir, "link", "list", ...linkArgs)).output)
+      const { links } = JSON.parse((yield* cli(dataDir, "link", "list", ...linkArgs)).stdout)
       expect(links).toMatchObject([{ id: paymentLink.id, state: "closed" }])
       const service = yield* spawnService({ DATA_DIR: dataDir })
       yield* untilReady(service)

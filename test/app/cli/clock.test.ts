@@ -22,7 +22,7 @@ liveEffect(
         yield* child.succeeded
         // The result is the last line; the log comes before it, because this machine lacks the key of the endpoint's
         // secret.
-        return JSON.parse(child.output().trimEnd().split("\n").at(-1) ?? "")
+        return JSON.parse(child.stdout().trimEnd().split("\n").at(-1) ?? "")
       })
       const { merchant } = yield* cli("merchant", "create", "--name", "Shop", "--receiver", receiver)
       const sql = yield* Effect.acquireRelease(

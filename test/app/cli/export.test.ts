@@ -11,7 +11,7 @@ const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 const cli = Effect.fnUntraced(function* (dataDir: string, ...args: ReadonlyArray<string>) {
   const child = yield* spawnProgram(["src/app/cli/main.ts", ...args], { DATA_DIR: dataDir })
   const code = yield* child.exited
-  return { code, output: child.output() }
+  return { code, output: child.output(), stdout: child.stdout() }
 })
 
 describe("quittance export", () => {
@@ -29,7 +29,7 @@ describe("quittance export", () => {
         receiver,
         "--json"
       )
-      const { merchant } = JSON.parse(made.output)
+      const { merchant } = JSON.parse(made.stdout)
       const exported = (from: string, to: string, format: string, ...more: ReadonlyArray<string>) =>
         cli(
           dataDir,
@@ -38,7 +38,7 @@ describe("quittance export", () => {
           ...more
         )
       const json = yield* exported("2026-01-01", "2026-01-31", "json")
-      expect([json.code, JSON.parse(json.output)]).toEqual([0, { refunds: [], rows: 0 }])
+      expect([json.code, JSON.parse(json.stdout)]).toEqual([0, { refunds: [], rows: 0 }])
       const csv = yield* exported("2026-01-01", "2026-01-31", "csv")
       expect(csv.output).toContain("at,atLocal,id,reference,payment,incomingTransfer,amount")
       expect(csv.output).toMatch(/\nend,0,+\r\n$/)

@@ -58,7 +58,7 @@ describe("Metrics of the running service", () => {
         { DATA_DIR: dataDir }
       )
       yield* cli.succeeded
-      const { merchant, keys } = JSON.parse(cli.output())
+      const { merchant, keys } = JSON.parse(cli.stdout())
       const metricsPort = yield* freePort(0)
       const service = yield* spawnService({
         DATA_DIR: dataDir,
@@ -87,7 +87,7 @@ describe("Metrics of the running service", () => {
         // The first measurement of the queues needs no request.
         for (let tries = 0; ; tries++) {
           const found = await scrape(metricsPort)
-          if (found.families.has("quittance_open_alerts") || tries === 200) return found
+          if (found.families.has("quittance_open_alerts") || tries === 1_200) return found
           await Bun.sleep(50)
         }
       })

@@ -21,7 +21,7 @@ const shopOn = (env: Readonly<Record<string, string>>) =>
       { DATA_DIR: dataDir }
     )
     yield* cli.succeeded
-    const { keys } = JSON.parse(cli.output())
+    const { keys } = JSON.parse(cli.stdout())
     const hook = yield* Effect.acquireRelease(
       Effect.sync(() => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") })),
       (server) => Effect.promise(() => server.stop(true))

@@ -167,7 +167,7 @@ describe(row.rpcLags, () => {
       }))
       const call = makeRpcNode("test", node.url, limits).callUnchecked("eth_call", [], Quantity)
       const failed = yield* Effect.flip(call)
-      expect([failed.kind, failed.words]).toEqual([
+      expect([failed.kind, failed.nodeMessage]).toEqual([
         "reverted",
         "execution reverted: Blacklistable: rate limit (3)"
       ])
@@ -181,9 +181,9 @@ describe(row.rpcLags, () => {
           error: { code: -32_000, message: `key sk-1234567890\u0000\nis over ${"x".repeat(999)}` }
         })
       )
-      const { words = "" } = yield* Effect.flip(ask(`${String(node.url)}v2/sk-1234567890`))
-      expect(words).toMatch(/^key … is over x+ \(-32000\)$/)
-      expect(words.length).toBeLessThan(220)
+      const { nodeMessage = "" } = yield* Effect.flip(ask(`${String(node.url)}v2/sk-1234567890`))
+      expect(nodeMessage).toMatch(/^key … is over x+ \(-32000\)$/)
+      expect(nodeMessage.length).toBeLessThan(220)
     })
   )
 
@@ -191,8 +191,8 @@ describe(row.rpcLags, () => {
     Effect.gen(function* () {
       const told = `no p@ss, p%40ss or Basic ${btoa("user:p@ss")}`
       const node = yield* server(() => Response.json({ error: { code: -32_000, message: told } }))
-      const { words } = yield* Effect.flip(ask(`http://user:p%40ss@${node.url.host}`))
-      expect(words).toBe("no …, … or Basic … (-32000)")
+      const { nodeMessage } = yield* Effect.flip(ask(`http://user:p%40ss@${node.url.host}`))
+      expect(nodeMessage).toBe("no …, … or Basic … (-32000)")
     })
   )
 
@@ -210,7 +210,7 @@ describe(row.rpcLags, () => {
         const call = node.callUnchecked("eth_call", [], Quantity)
         for (const times of [1, 2, 3]) {
           expect(node.isRefusing()).toBe(false)
-          expect((yield* Effect.flip(call)).timesInARow).toBe(times)
+          expect((yield* Effect.flip(call)).consecutiveDeclines).toBe(times)
           expect(yield* node.callUnchecked("eth_blockNumber", [], Quantity)).toBe(16n)
         }
         expect(node.isRefusing()).toBe(true)

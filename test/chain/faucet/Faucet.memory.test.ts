@@ -33,7 +33,7 @@ describe("Faucet in memory", () => {
       const faucet = yield* Effect.provideContext(Faucet, built)
       const moved: Faucet["Service"] = {
         ...faucet,
-        held: (request) => clock.run(faucet.held(request)),
+        checkLimits: (request) => clock.run(faucet.checkLimits(request)),
         grant: (request) => clock.run(faucet.grant(request))
       }
       const bench: FaucetBench = {

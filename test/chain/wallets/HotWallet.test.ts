@@ -65,9 +65,9 @@ describe("a nonce that a block has passed without a receipt of the service's tra
     liveEffect(`by ${name}: ${outcome}`, () =>
       Effect.gen(function* () {
         const wallet = yield* walletOver(behaviours)
-        expect(yield* wallet.sightOnAll(nonce, [ours])).toEqual({ outcome })
+        expect(yield* wallet.nonceStateOnAll(nonce, [ours])).toEqual({ outcome })
         // If a majority is silent, nothing is decided.
-        const early = yield* Effect.option(wallet.sight(nonce, [ours]))
+        const early = yield* Effect.option(wallet.nonceState(nonce, [ours]))
         if (early._tag === "Some") expect(early.value).toEqual({ outcome })
       })
     )

@@ -51,7 +51,7 @@ describe("a wallet with a nonce that no transaction uses", () => {
         expect(open.map(({ nonce }) => nonce)).toEqual([1, 2])
         // Evicted: too cheap, or the node was restarted.
         yield* made.chain.rpc("anvil_dropTransaction", [unknown])
-        for (let block = 0; block < 100; block++) {
+        for (let block = 0; block < 300; block++) {
           yield* made.chain.mine(1)
           yield* Effect.sleep("100 millis")
           if ((yield* made.repo.open(made.wallet)).length === 0) break
@@ -67,7 +67,7 @@ describe("a wallet with a nonce that no transaction uses", () => {
         faucetWorld(testDatabase),
         yield* Layer.build(Layer.fresh(localChain))
       )
-      const { faucet, node } = yield* made.instance({ ...quick, minedTimeout: "2 seconds" })
+      const { faucet, node } = yield* made.instance({ ...quick, minedTimeout: "6 seconds" })
       const grantTo = (recipient: ReturnType<typeof someone>) =>
         Effect.flatMap(made.merchant, (merchantId) =>
           Effect.result(faucet.grant({ merchantId, recipient, clientAddress: "198.51.100.1" }))

@@ -121,7 +121,9 @@ describe("a stuck wallet on Postgres", () => {
       expect((yield* made.balance(recipient)).usdcAtomic).toBe(0n)
       yield* made.clock.pass(20 * 3_600)
       yield* made.instance(quick)
-      yield* Effect.sleep("1 second")
+      yield* made.repo
+        .open(made.wallet)
+        .pipe(Effect.delay("50 millis"), Effect.repeat({ until: (open) => open.length > 0, times: 600 }))
       yield* isPaid(made, recipient)
     })
   )

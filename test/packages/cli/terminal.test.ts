@@ -9,7 +9,7 @@ import { makeShop, type Shop } from "../../platform/http/shop.ts"
 import { testDatabase } from "../../support/database.ts"
 import { startService, type TestService } from "../../support/service.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 interface Received {
   readonly body: string
@@ -69,7 +69,7 @@ describe("quittance", () => {
   const until = async (what: () => boolean) => {
     const start = performance.now()
     while (!what()) {
-      if (performance.now() - start > 20_000) throw new Error("it did not happen in time")
+      if (performance.now() - start > 60_000) throw new Error("it did not happen in time")
       await Bun.sleep(20)
     }
   }
@@ -96,7 +96,7 @@ describe("quittance", () => {
             data: (terminal, bytes) => {
               const isAsked = shown.includes("not shown: ")
               shown += decoder.decode(bytes)
-              if (!isAsked && shown.includes("not shown: ")) setTimeout(() => terminal.write(typed), 200)
+              if (!isAsked && shown.includes("not shown: ")) setTimeout(() => terminal.write(typed), 500)
             }
           }
         })

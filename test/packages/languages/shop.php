@@ -36,7 +36,7 @@ $judged = function (array $vector): string|array|null {
 $intent = $quittance->paymentIntents->create(amount: '10.00', intentUrl: $order);
 $link = $quittance->paymentLinks->create(description: 'Repair', amount: '25.00', once: true);
 $quittance->paymentLinks->close($link['link']['id']);
-$impatient = new Quittance($key, $broken, timeout: 1, retries: 1);
+$impatient = new Quittance($key, $broken, timeout: 3, retries: 1);
 echo json_encode([
     'intent' => [$intent['intent']['amount'], $intent['intent']['mode'], count(explode('.', $intent['intentToken']))],
     'payments' => $quittance->payments->list(limit: 1, intentUrl: $order),

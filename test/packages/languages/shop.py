@@ -32,7 +32,7 @@ def judged(vector):
 intent = quittance.payment_intents.create(amount="10.00", intent_url=order)
 link = quittance.payment_links.create(description="Repair", amount="25.00", once=True)
 quittance.payment_links.close(link["link"]["id"])
-impatient = Quittance(key, broken, timeout=1, retries=1)
+impatient = Quittance(key, broken, timeout=3, retries=1)
 seen = {
     "intent": [intent["intent"]["amount"], intent["intent"]["mode"], len(intent["intentToken"].split("."))],
     "payments": quittance.payments.list(limit=1, intent_url=order),

@@ -97,7 +97,12 @@ liveEffect(
       const asked: Readonly<Record<string, Effect.Effect<unknown>>> = {
         attempts: attemptRepo.attempts(tenant, paymentId, { payer, only: false }),
         unclaimedTransfer: attemptRepo.unclaimedTransfer(payment, payer),
-        paysAnEqual: attemptRepo.paysAnEqual(payment, payer, transfer.transactionId, new Date()),
+        mayPayAnotherPayment: attemptRepo.mayPayAnotherPayment(
+          payment,
+          payer,
+          transfer.transactionId,
+          new Date()
+        ),
         awaitsSettlement: transferRepo.awaitsSettlement(transfer),
         matchesOf: transferRepo.matchesOf(transfer),
         likelyPayments: transferRepo.likelyPayments(transfer),

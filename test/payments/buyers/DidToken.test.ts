@@ -153,7 +153,7 @@ describe("a token's lifetime and id", () => {
         [{ ext: 1.0000000000016881e21, iat: 1.0000000000016881e21 }, "lifetime"]
       ]
       for (const [changes, verdict] of cases) {
-        expect(yield* judge(yield* sign(claim(changes)), { longestSeconds: 3600 })).toBe(verdict)
+        expect(yield* judge(yield* sign(claim(changes)), { maxSeconds: 3600 })).toBe(verdict)
       }
     })
   )

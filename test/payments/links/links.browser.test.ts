@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { checkoutSuite } from "../../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../../checkout/checkoutWorld.ts"
-import { expectNoAxeViolations, screenshot } from "../../support/browser.ts"
+import { expectNoAxeViolations, screenshot, untilOn } from "../../support/browser.ts"
 import { moneyNetwork } from "../../support/moneyNetwork.ts"
 
 const { browserTest, world } = await checkoutSuite()
@@ -464,6 +464,7 @@ describe("Payment links", () => {
       await press(poster, "Print")
       await press(poster, "Share")
       if (!hasShareSheet) await poster.getByText("Link copied.").waitFor()
+      await untilOn(poster, "said.length > 1")
       expect(await poster.evaluate<ReadonlyArray<unknown>>("said")).toEqual([
         "printed",
         hasShareSheet ? { title: "Chess lesson", url: link.url } : link.url
@@ -550,7 +551,7 @@ describe("The counter", () => {
       await payOn(phone, "$4.20")
       const began = performance.now()
       await tablet.getByRole("heading", { name: "$4.20 paid" }).waitFor()
-      expect(performance.now() - began).toBeLessThan(4_000)
+      expect(performance.now() - began).toBeLessThan(15_000)
       await tablet.getByText("Today on this device: $4.20 (1)").waitFor()
       // A tick for test money is marked as no sale.
       await saysMode(tablet)

@@ -10,7 +10,7 @@ import type { Refund } from "../../../src/packages/client/resources.ts"
 import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import { moneyWorld, transferCall } from "../moneyWorld.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const world = await moneyWorld()
 const client = new Quittance({ key: world.merchant.keys[moneyNetwork.env].secret, baseUrl: world.baseUrl })

@@ -4,7 +4,7 @@ import {
   requestedProcesses,
   siblingIn,
   siblingVariable,
-  whyAlone,
+  whySingleProcess,
   whyTooMany
 } from "../../../src/platform/AppConfig/processCount.ts"
 
@@ -41,8 +41,8 @@ describe("How many processes serve", () => {
   )
 
   test("a refusal gives the reason in words", () => {
-    expect(whyAlone(mac)).toStartWith("WORKERS must be 1 or `auto` here: only Linux")
-    expect(whyAlone(linux)).toBeUndefined()
+    expect(whySingleProcess(mac)).toStartWith("WORKERS must be 1 or `auto` here: only Linux")
+    expect(whySingleProcess(linux)).toBeUndefined()
     expect(whyTooMany(5, 16)).toStartWith("DATABASE_CONNECTIONS must be 20 or more for WORKERS=5")
     expect(whyTooMany(4, 16)).toBeUndefined()
     expect(whyTooMany(1, 2)).toBeUndefined()

@@ -27,10 +27,10 @@ liveEffect("two backups to one file at once are each complete, and the last one 
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory
     const path = join(directory, "quittance.backup.gz")
-    const both = yield* Effect.all([Effect.exit(written(path, 50)), Effect.exit(written(path, 80))], {
+    const both = yield* Effect.all([Effect.exit(written(path, 20)), Effect.exit(written(path, 320))], {
       concurrency: 2
     })
-    expect(both).toEqual([Exit.succeed(5_000), Exit.succeed(8_000)])
+    expect(both).toEqual([Exit.succeed(2_000), Exit.succeed(32_000)])
     let rows = 0
     yield* readBackup(path)({
       begin: () => Effect.void,
@@ -40,7 +40,7 @@ liveEffect("two backups to one file at once are each complete, and the last one 
         }),
       end: () => Effect.void
     })
-    expect(rows).toBe(8_000)
+    expect(rows).toBe(32_000)
     expect(readdirSync(directory)).toEqual(["quittance.backup.gz"])
   })
 )

@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test"
 import { spawnSync } from "node:child_process"
 import { Effect } from "effect"
-import { databaseWorld, expectOutage, servedAfter } from "../../support/databaseWorld.ts"
+import { databaseWorld, expectOutage, isServed, servedAfter } from "../../support/databaseWorld.ts"
 import { noteOutage } from "../../support/faultTable.ts"
 import { liveEffect } from "../../support/run.ts"
 
@@ -81,7 +81,7 @@ const carry = Effect.sync(() => {
 describe.skipIf(why !== "")(`packets dropped in the kernel${why}`, () => {
   for (const seconds of process.env["FAULTS"] === "all" ? [8, 40] : [8]) {
     liveEffect(
-      `for ${seconds} s: 503 until they end, no answer after five seconds or more, serving again without a restart`,
+      `for ${seconds} s: 503 until they end, no answer after long, serving again without a restart`,
       () =>
         Effect.gen(function* () {
           yield* namespace
@@ -95,12 +95,12 @@ describe.skipIf(why !== "")(`packets dropped in the kernel${why}`, () => {
           expect(answers.at(-1)?.status).toBe(503)
           const since = performance.now()
           yield* carry
-          yield* Effect.sleep(process.env["FAULTS"] === "all" ? "15 seconds" : "5 seconds")
+          yield* Effect.sleep(process.env["FAULTS"] === "all" ? "15 seconds" : "10 seconds")
           yield* stop
           noteOutage(`packets dropped in the kernel for ${seconds} s`, answers, since)
           expectOutage(answers)
           expect(servedAfter(answers, since)).toBeLessThan(15_000)
-          expect(answers.at(-1)?.status).toBe(201)
+          expect(isServed(answers.at(-1)?.status ?? 0)).toBeTrue()
         }).pipe(Effect.scoped)
     )
   }

@@ -205,7 +205,7 @@ describe("Hostile sockets", () => {
       await closed
       const retrieve = { method: "GET", path: `/api/v1/payments/${id}`, key: shop.keys.full }
       let payment = (await shop.call(retrieve)).body.payment
-      for (let again = 0; again < 40 && payment.status === "pending"; again++) {
+      for (let again = 0; again < 400 && payment.status === "pending"; again++) {
         await Bun.sleep(25)
         payment = (await shop.call(retrieve)).body.payment
       }

@@ -10,7 +10,7 @@ import {
   type BrowserBundle,
   type BundleFailed,
   browserBundle,
-  bundleAnswer
+  bundleResponse
 } from "../../../src/platform/pages/BrowserBundle.ts"
 
 const within = async (
@@ -27,7 +27,7 @@ const answered = (
   headers: Readonly<Record<string, string>>,
   crossOrigin = true
 ) => {
-  const routes = HttpRouter.add("GET", "/a.js", bundleAnswer(bundle, { crossOrigin }))
+  const routes = HttpRouter.add("GET", "/a.js", bundleResponse(bundle, { crossOrigin }))
   const { handler, dispose } = HttpRouter.toWebHandler(
     routes.pipe(Layer.provideMerge(HttpServer.layerServices)),
     { disableLogger: true }

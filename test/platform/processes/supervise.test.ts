@@ -22,10 +22,25 @@ import { liveEffect } from "../../support/run.ts"
 const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
 
+/** Nothing of a process or a thread that has just ended. */
+const ifAlive = <A>(read: () => ReadonlyArray<A>): ReadonlyArray<A> => {
+  try {
+    return read()
+  } catch {
+    return []
+  }
+}
+
 /** The child processes of each of its threads. */
 const childrenOf = (pid: number): ReadonlyArray<number> =>
-  readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number)
+  ifAlive(() => readdirSync(`/proc/${pid}/task`)).flatMap((thread) =>
+    ifAlive(() =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
+        .trim()
+        .split(" ")
+        .filter(Boolean)
+        .map(Number)
+    )
   )
 
 const lives = (pid: number) => {
@@ -103,7 +118,7 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         env
       )
       yield* cli.succeeded
-      const keys = JSON.parse(cli.output()).keys.test
+      const keys = JSON.parse(cli.stdout()).keys.test
 
       const buyers = [2, 3, 4, 5].map((index) => chain.walletClient(index))
       for (const { account } of buyers) yield* chain.mint(Address.make(account.address), 10_000_000_000n)
@@ -125,24 +140,27 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
           () => ""
         )
       for (const number of [1, 2])
-        expect(yield* Effect.promise(() => scraped(number))).toMatch(
-          /^quittance_http_request\S*_count\{.+ [1-9]\d*$/m
+        yield* until(
+          `${number} has answered requests`,
+          async () => /^quittance_http_request\S*_count\{.+ [1-9]\d*$/m.test(await scraped(number)),
+          60_000
         )
-      const [open] = yield* Effect.promise(connections)
       // One more of each listens.
-      expect(open.count).toBeLessThanOrEqual(10)
+      yield* until("no more than ten sessions are open", async () => (await connections())[0].count <= 10)
 
-      // One dies: it breaks a request of each buyer, and a retry that comes before the kernel has closed its socket.
+      // One dies: it breaks a request of each buyer, and retries that come before the kernel has closed its socket.
       const before = childrenOf(service.pid)
       expect(before).toHaveLength(2)
       const [killed = 0] = before
       process.kill(killed, "SIGKILL")
       yield* said(service, "exited with code 137; restarting it")
-      yield* until("two run again", () => childrenOf(service.pid).length === 2)
-      yield* until("both serve", async () =>
-        (await Promise.all([1, 2].map(scraped))).every((page) => page.includes("quittance_"))
+      yield* until("two run again", () => childrenOf(service.pid).length === 2, 60_000)
+      yield* until(
+        "both serve",
+        async () => (await Promise.all([1, 2].map(scraped))).every((page) => page.includes("quittance_")),
+        60_000
       )
-      expect(tally.broken.length).toBeLessThanOrEqual(2 * buyers.length)
+      expect(tally.broken.length).toBeLessThanOrEqual(5 * buyers.length)
 
       // All stop: accepted requests are answered, later ones are refused, or reset with their socket.
       going = false
@@ -154,7 +172,7 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
       const stopping = performance.now()
       yield* service.kill("SIGTERM")
       yield* service.succeeded
-      expect(performance.now() - stopping).toBeLessThan(20_000)
+      expect(performance.now() - stopping).toBeLessThan(40_000)
       yield* last.end
       expect(
         last.lost.filter((one) => !["503", "ConnectionRefused", "ECONNREFUSED", "ECONNRESET"].includes(one))
@@ -178,7 +196,7 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
       yield* service.kill("SIGKILL")
       const { port } = new URL(service.baseUrl)
       const next = yield* spawnService({ ...env, PORT: port })
-      yield* until("nobody is left", () => !orphans.some(lives), 20_000)
+      yield* until("nobody is left", () => !orphans.some(lives), 60_000)
       yield* said(next, "All 2 processes are serving.")
       yield* untilReady(service)
       // As from a terminal or systemd: the signal goes to all.

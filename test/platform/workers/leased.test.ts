@@ -13,7 +13,7 @@ const batchOf = (rows: ReadonlyArray<number>, done: Array<number>) =>
       expect(leaseUntil.getTime() - at.getTime()).toBe(30_000)
       return Effect.succeed(rows.slice(0, limit))
     },
-    each: (row) => (row === 2 ? Effect.fail("lost") : Effect.sync(() => done.push(row))),
+    process: (row) => (row === 2 ? Effect.fail("lost") : Effect.sync(() => done.push(row))),
     annotations: (row) => ({ row: String(row) })
   })
 

@@ -113,7 +113,11 @@ export class SimulatedNode {
       return word(this.fork.spentBy(call.payer, call.nonce, block.number) === undefined ? 0n : 1n)
     const obstacle = this.#ledger.obstacle(call.spending, call.amount, block.number, block.time)
     if (obstacle !== undefined)
-      throw new NodeFailure({ kind: "reverted", message: obstacle, words: `execution reverted: ${obstacle}` })
+      throw new NodeFailure({
+        kind: "reverted",
+        message: obstacle,
+        nodeMessage: `execution reverted: ${obstacle}`
+      })
     return "0x"
   }
 

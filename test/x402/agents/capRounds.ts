@@ -51,7 +51,7 @@ export const capRounds = (rounds: number, seed: number, log: (line: string) => v
     const cli = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
       const child = yield* spawnProgram(["src/app/cli/main.ts", ...args, "--json"], env)
       if ((yield* child.exited) !== 0) throw new Error(child.output())
-      return JSON.parse(child.output())
+      return JSON.parse(child.stdout())
     })
     const { merchant } = yield* cli("merchant", "create", "--name", "M", "--receiver", receiver)
     const start = Effect.gen(function* () {

@@ -47,7 +47,7 @@ export const doublePaymentRounds = (rounds: number, log: (line: string) => void)
       env
     )
     if ((yield* cli.exited) !== 0) throw new Error(cli.output())
-    const key = JSON.parse(cli.output()).keys.test.secret
+    const key = JSON.parse(cli.stdout()).keys.test.secret
     const start = Effect.gen(function* () {
       const service = yield* spawnService(env)
       yield* untilReady(service)

@@ -12,7 +12,7 @@ import { liveEffect } from "../../support/run.ts"
 import { startService } from "../../support/service.ts"
 import { requirementsV2 } from "../x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const payee = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 const other = Address.make("0x90F79bf6EB2c4f870365E785982E1f101E93b906")

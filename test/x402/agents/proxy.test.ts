@@ -12,7 +12,7 @@ import { encodeHeader } from "../../../src/x402/Wire.ts"
 import { spawnProgram } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const key = `ak_test_${"A".repeat(43)}123456`
 const stops: Array<() => void> = []
@@ -398,7 +398,9 @@ describe("agent proxy", () => {
     stops.push(() => void server.close())
     const address = server.address()
     const port = typeof address === "object" ? address?.port : 0
-    const response = await fetch(`${proxy}/http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(5000) })
+    const response = await fetch(`${proxy}/http://127.0.0.1:${port}/`, {
+      signal: AbortSignal.timeout(30_000)
+    })
     expect(response.headers.get("content-type")).toBe("text/event-stream")
     begin()
     expect(await response.text()).toBe("data: 1")
@@ -427,7 +429,7 @@ describe("agent proxy", () => {
     await reader?.read()
     leave.abort()
     await reader?.cancel().catch(() => undefined)
-    for (let wait = 0; wait < 100 && ended === 0; wait++) await Bun.sleep(20)
+    for (let wait = 0; wait < 1_000 && ended === 0; wait++) await Bun.sleep(20)
     expect(ended).toBe(1)
     // Only as much as fits in the sockets' buffers, and not an endless body.
     expect(sent).toBeLessThan(64 * 1024 * 1024)
@@ -448,7 +450,7 @@ describe("agent proxy", () => {
           AGENT_PROXY_PORT: "0"
         })
         yield* Effect.promise(async () => {
-          for (let wait = 0; wait < 200 && !program.output().includes("curl"); wait++) await Bun.sleep(50)
+          for (let wait = 0; wait < 800 && !program.output().includes("curl"); wait++) await Bun.sleep(50)
         })
         expect(program.output()).toContain("http://127.0.0.1:")
         expect(program.output()).not.toContain(key)

@@ -22,7 +22,7 @@ import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import { firstVersion, versions } from "../payloads.ts"
 import { receiver, requirementsV1, x402World } from "../x402World.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const price = "$0.25"
 const routes = {
@@ -221,11 +221,21 @@ describe("the reference x402 packages", () => {
     const paid = async () => before - (await world.balanceOf(account.address))
     return { headers: Object.fromEntries([header]), paid }
   }
+  /** The number of 50 requests at once that are served. */
   const servedOf = async (urls: ReadonlyArray<string>, headers: Readonly<Record<string, string>>) => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => fetch(urls[index % urls.length] ?? "", { headers }))
     )
     return answers.filter(({ status }) => status === 200).length
+  }
+  /** Asks again if a slow machine's callers were all told that it is pending. */
+  const servedAtAll: typeof servedOf = async (urls, headers) => {
+    let served = await servedOf(urls, headers)
+    for (let more = 0; more < 10 && served === 0; more++) {
+      await Bun.sleep(1_000)
+      served = await servedOf(urls, headers)
+    }
+    return served
   }
 
   for (const [name, url] of [
@@ -234,7 +244,7 @@ describe("the reference x402 packages", () => {
   ] as const) {
     test(`${name} on this facilitator: with one header and 50 requests at once, one is served`, async () => {
       const { headers, paid } = await headerFor(`${url()}/weather`, 2)
-      expect(await servedOf([`${url()}/weather`], headers)).toBe(1)
+      expect(await servedAtAll([`${url()}/weather`], headers)).toBe(1)
       expect(await paid()).toBe(250_000n)
       expect(await servedOf([`${url()}/weather`], headers)).toBe(0)
     }, 180_000)
@@ -242,7 +252,7 @@ describe("the reference x402 packages", () => {
 
   test("two servers of one merchant serve one header only once", async () => {
     const { headers, paid } = await headerFor(`${honoUrl}/weather`, 2)
-    expect(await servedOf([`${honoUrl}/weather`, `${expressUrl}/weather`], headers)).toBe(1)
+    expect(await servedAtAll([`${honoUrl}/weather`, `${expressUrl}/weather`], headers)).toBe(1)
     expect(await paid()).toBe(250_000n)
   }, 180_000)
 
@@ -278,7 +288,7 @@ describe("the reference x402 packages", () => {
       stops.push(() => void server.stop(true))
       serverUrl = `http://127.0.0.1:${server.port}`
       const { headers, paid } = await headerFor(`${serverUrl}/weather`, 1)
-      expect(await servedOf([`${serverUrl}/weather`], headers)).toBe(1)
+      expect(await servedAtAll([`${serverUrl}/weather`], headers)).toBe(1)
       expect(await paid()).toBe(250_000n)
     },
     180_000

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { openPayment, payPath, requiredBy, rowsOf, until } from "../payloads.ts"
 import { x402World } from "../x402World.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const world = await x402World()
 
 test("a reservation ends by a use that is hours older, and counts against the cap no longer than its day", async () => {
@@ -36,5 +36,5 @@ test("a reservation ends by a use that is hours older, and counts against the ca
     `UPDATE agent_payments SET status = 'reserved', finished_at = NULL, transaction_id = NULL, next_look_at = now(),
        created_at = created_at + interval '2 hours' RETURNING id`
   )
-  await until(async () => (await reservation())?.status === "used", 10_000)
+  await until(async () => (await reservation())?.status === "used")
 })

@@ -7,7 +7,7 @@ import { openPayment, relayElsewhere, report, rowsOf, transfer, until } from "..
 import { x402World } from "../x402World.ts"
 import { payBySignature, signTerms } from "./signed.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(150_000)
 const price = 1_000_000n
 
 const world = await x402World({ TESTNET_CONFIRMATIONS: "1" })

@@ -6,7 +6,7 @@ import { carries, openPayment, transfer } from "../payloads.ts"
 import { x402World } from "../x402World.ts"
 import { payBySignature, signTerms } from "./signed.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const amount = 10_000_000n
 

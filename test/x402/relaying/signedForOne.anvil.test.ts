@@ -6,7 +6,7 @@ import { openPayment, relayElsewhere, rowsOf, transfer, until } from "../payload
 import { x402World } from "../x402World.ts"
 import { payBySignature, signTerms } from "./signed.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const world = await x402World()
 

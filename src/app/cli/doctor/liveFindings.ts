@@ -5,8 +5,8 @@ import { encodeFunctionData, padHex, parseAbi } from "viem"
 import { type OneNode, oneNode } from "../../../chain/oneNode.ts"
 import { BlockHeader, Head, Word } from "../../../chain/RpcSchemas.ts"
 import type { Address, Env } from "../../../domain/Chain.ts"
-import { counted } from "../../../domain/counted.ts"
 import { type Network, networks } from "../../../domain/networks.ts"
+import { pluralised } from "../../../domain/pluralised.ts"
 import { type Finding, failure, ok, warning } from "./Finding.ts"
 import { nodeRate } from "./nodeRate.ts"
 
@@ -138,7 +138,7 @@ const receiverFindings = Effect.fnUntraced(function* (
       ? [
           warning(
             "receivers",
-            `Could not read whether ${unknown} of ${counted(checked.length, "receiving address", "receiving addresses")} on ${name} are on USDC's blacklist.`
+            `Could not read whether ${unknown} of ${pluralised(checked.length, "receiving address", "receiving addresses")} on ${name} are on USDC's blacklist.`
           )
         ]
       : listed.length > 0
@@ -146,7 +146,7 @@ const receiverFindings = Effect.fnUntraced(function* (
         : [
             ok(
               "receivers",
-              `${counted(checked.length, "receiving address", "receiving addresses")} on ${name} checked; none is on USDC's blacklist`
+              `${pluralised(checked.length, "receiving address", "receiving addresses")} on ${name} checked; none is on USDC's blacklist`
             )
           ])
   ]

@@ -18,6 +18,6 @@ export const nodeRate = Effect.fnUntraced(function* (about: string, { call }: On
     ? ok(about, `It answers ${maxAtOnce} requests in ${millis} ms`)
     : warning(
         about,
-        `It rejects ${refused.length} of ${maxAtOnce} concurrent requests: ${first.failure.words ?? first.failure.message}. Payments may settle late; raise the rate limit of its plan.`
+        `It rejects ${refused.length} of ${maxAtOnce} concurrent requests: ${first.failure.nodeMessage ?? first.failure.message}. Payments may settle late; raise the rate limit of its plan.`
       )
 })

@@ -58,9 +58,9 @@ const balanceFinding = (
             : `${address} has no ETH, so buyers pay their own fees and agents cannot pay. Send it ETH on ${networks[env].name}.`
         )
       }),
-      Effect.catch(({ message, words }) =>
+      Effect.catch(({ message, nodeMessage }) =>
         Effect.succeed(
-          warning(about, `The balance on ${networks[env].name} is unavailable: ${words ?? message}.`)
+          warning(about, `The balance on ${networks[env].name} is unavailable: ${nodeMessage ?? message}.`)
         )
       )
     )

@@ -5,9 +5,10 @@ import { DateTime, Effect } from "effect"
 import { keccak256, toHex } from "viem"
 import { type Address, TransactionHash } from "../../../domain/Chain.ts"
 import type { ChainUnavailable, FaucetUnavailable } from "../../../domain/Errors.ts"
+import { type FaucetLimit, faucetLimits } from "../../../domain/faucetLimits.ts"
 import type { MemoryChain } from "../../MemoryChain.ts"
 import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
-import { type FaucetLimit, faucetLimits, longestWait, nobody } from "./limits.ts"
+import { longestWait, nobody } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
 
 /**
@@ -36,8 +37,9 @@ const blocking = (pastGrants: ReadonlyArray<Taken>, request: GrantRequest, limit
   const { grants, windowMillis } = faucetLimits[limit]
   const within = pastGrants
     .filter(
-      (one) =>
-        subjectOf[limit](one) === subjectOf[limit](request) && one.at.getTime() > at.getTime() - windowMillis
+      (grant) =>
+        subjectOf[limit](grant) === subjectOf[limit](request) &&
+        grant.at.getTime() > at.getTime() - windowMillis
     )
     .sort((left, right) => right.at.getTime() - left.at.getTime())
   return within[grants - 1]?.at ?? null
@@ -57,7 +59,7 @@ export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =
   Effect.sync(() => {
     let pastGrants: ReadonlyArray<Taken> = []
     let count = 0
-    const held = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
+    const checkLimits = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
       const full = (limit: FaucetLimit) => blocking(pastGrants, request, limit, at)
       const reached = longestWait(
         { recipient: full("recipient"), merchant: full("merchant"), ip: full("ip") },
@@ -67,11 +69,11 @@ export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =
     })
     return {
       offer: { enabled: true, usdcAtomic },
-      held: (request) =>
-        Effect.flatMap(DateTime.nowAsDate, (at) => held({ ...request, recipient: nobody }, at)),
+      checkLimits: (request) =>
+        Effect.flatMap(DateTime.nowAsDate, (at) => checkLimits({ ...request, recipient: nobody }, at)),
       grant: Effect.fn("Faucet.grant")(function* (request) {
         const entry: Taken = { ...request, at: yield* DateTime.nowAsDate }
-        yield* held(request, entry.at)
+        yield* checkLimits(request, entry.at)
         pastGrants = [...pastGrants, entry]
         count += 1
         const grant: Grant = {
@@ -83,7 +85,7 @@ export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =
         const transactionIds = yield* credit(grant).pipe(
           Effect.onError(() =>
             Effect.sync(() => {
-              pastGrants = pastGrants.filter((one) => one !== entry)
+              pastGrants = pastGrants.filter((grant) => grant !== entry)
             })
           )
         )

@@ -4,10 +4,11 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import type { Address } from "../../../domain/Chain.ts"
+import { type FaucetLimit, faucetLimits } from "../../../domain/faucetLimits.ts"
 import { toBytes } from "../../ChainBytes.ts"
 import { type Ended, type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
 import type { GrantRequest } from "./FaucetService.ts"
-import { type FaucetLimit, faucetLimits, type Held, longestWait } from "./limits.ts"
+import { type BlockingLimit, longestWait } from "./limits.ts"
 
 export type FaucetAsset = "usdc" | "gas"
 
@@ -32,7 +33,7 @@ export type Reserved =
   | { readonly _tag: "Reserved"; readonly transactions: ReadonlyArray<OutgoingTransaction> }
   /** The wallet has signed a transaction that no node accepts, so nothing after it would be mined. */
   | { readonly _tag: "Blocked" }
-  | ({ readonly _tag: "Limited" } & Held)
+  | ({ readonly _tag: "Limited" } & BlockingLimit)
 
 const LimitRow = Schema.Struct({
   recipient: Schema.NullOr(Schema.Date),
@@ -45,7 +46,7 @@ export class FaucetRepo extends Context.Service<
   FaucetRepo,
   {
     /** The limit that currently blocks a request, if any. Reserves nothing. */
-    readonly held: (request: GrantRequest, at: Date) => Effect.Effect<Held | undefined>
+    readonly checkLimits: (request: GrantRequest, at: Date) => Effect.Effect<BlockingLimit | undefined>
     /** Takes all three limits and the nonces in one step, or returns the limit that blocks and its wait. */
     readonly reserve: (reservation: GrantReservation) => Effect.Effect<Reserved>
     /**
@@ -88,7 +89,7 @@ export class FaucetRepo extends Context.Service<
       })
 
       return FaucetRepo.of({
-        held: Effect.fn("FaucetRepo.held")(limited, Effect.orDie),
+        checkLimits: Effect.fn("FaucetRepo.held")(limited, Effect.orDie),
 
         reserve: Effect.fn("FaucetRepo.reserve")(function* (reservation) {
           const { grantId, wallet, request, at } = reservation
@@ -96,8 +97,8 @@ export class FaucetRepo extends Context.Service<
             wallet,
             Effect.gen(function* () {
               if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" } as const
-              const held = yield* limited(request, at)
-              if (held !== undefined) return { _tag: "Limited", ...held } as const
+              const blockingLimit = yield* limited(request, at)
+              if (blockingLimit !== undefined) return { _tag: "Limited", ...blockingLimit } as const
               yield* sql`
                 INSERT INTO faucet_grants
                   (id, merchant_id, recipient, client_address, status, usdc_atomic, gas_wei, created_at)

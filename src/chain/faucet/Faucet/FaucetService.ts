@@ -28,7 +28,7 @@ export interface FaucetOffer {
 export interface FaucetService {
   readonly offer: FaucetOffer
   /** Fails if a limit blocks every grant of the merchant or the client address. Queries no node, reserves nothing. */
-  readonly held: (request: Omit<GrantRequest, "recipient">) => Effect.Effect<void, FaucetLimitReached>
+  readonly checkLimits: (request: Omit<GrantRequest, "recipient">) => Effect.Effect<void, FaucetLimitReached>
   /** Sends a grant and waits until it is mined. */
   readonly grant: (
     request: GrantRequest

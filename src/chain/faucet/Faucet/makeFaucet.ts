@@ -44,17 +44,20 @@ const defaultTiming: FaucetTiming = {
   minedTimeout: "20 seconds"
 }
 
-const heldBy = (repo: FaucetRepo["Service"]): FaucetService["held"] =>
+const limitCheckBy = (repo: FaucetRepo["Service"]): FaucetService["checkLimits"] =>
   Effect.fn("Faucet.held")(function* (request) {
-    const held = yield* repo.held({ ...request, recipient: nobody }, yield* DateTime.nowAsDate)
-    if (held !== undefined) return yield* limitReached(held)
+    const blockingLimit = yield* repo.checkLimits(
+      { ...request, recipient: nobody },
+      yield* DateTime.nowAsDate
+    )
+    if (blockingLimit !== undefined) return yield* limitReached(blockingLimit)
   })
 
 const makeOff = Effect.map(
   Alerts,
   (alerts): FaucetService => ({
     offer: { enabled: false, usdcAtomic: 0n },
-    held: () => Effect.void,
+    checkLimits: () => Effect.void,
     grant: Effect.fn("Faucet.grant")(function* () {
       yield* alerts.raise({
         kind: "faucet_not_configured",
@@ -210,8 +213,8 @@ const make = Effect.fnUntraced(function* (
   const grant = Effect.fn("Faucet.grant")(function* (request: GrantRequest) {
     if (denyList.has(request.recipient)) return yield* deniedRecipient
     // Before any request to the chain, so that repeated requests to a used-up faucet cost the nodes nothing.
-    const held = yield* repo.held(request, yield* DateTime.nowAsDate)
-    if (held !== undefined) return yield* limitReached(held)
+    const blockingLimit = yield* repo.checkLimits(request, yield* DateTime.nowAsDate)
+    if (blockingLimit !== undefined) return yield* limitReached(blockingLimit)
     const state = wallet.state.pipe(Effect.catchTag("RpcUnavailable", chainDown))
     const first = yield* attempt(request, yield* state)
     if (first !== "lost") return first
@@ -225,7 +228,7 @@ const make = Effect.fnUntraced(function* (
 
   yield* outbox.worker
 
-  return { offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant }
+  return { offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, checkLimits: limitCheckBy(repo), grant }
 })
 
 /** The faucet of AppConfig's wallet, or a disabled faucet. Tests change its timing. */

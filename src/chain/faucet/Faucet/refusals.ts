@@ -1,16 +1,11 @@
 // The reasons why the faucet does not pay, with the message for the caller.
 import { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../../../domain/Errors.ts"
-import type { FaucetLimit, Held } from "./limits.ts"
-
-export const limitAdvice: { readonly [L in FaucetLimit]: string } = {
-  recipient: "This wallet has had its 3 grants of the last 24 hours.",
-  merchant: "This merchant's 25 grants of the last 24 hours are used up.",
-  ip: "This network address has had its 20 grants of the last hour."
-}
+import { faucetLimitAdvice } from "../../../domain/faucetLimits.ts"
+import type { BlockingLimit } from "./limits.ts"
 
 /** 429 with the limit that blocks longest. */
-export const limitReached = ({ limit, retryAfter }: Held): FaucetLimitReached =>
-  new FaucetLimitReached({ reason: limit, message: limitAdvice[limit], retryAfter })
+export const limitReached = ({ limit, retryAfter }: BlockingLimit): FaucetLimitReached =>
+  new FaucetLimitReached({ reason: limit, message: faucetLimitAdvice[limit], retryAfter })
 
 export const notConfigured = new FaucetUnavailable({
   reason: "not_configured",

@@ -24,11 +24,11 @@ export const inquireAttempt = async (
   if (claims === undefined) return
   if (attempt.calls !== undefined) return inquireCalls(session, attempt, attempt.calls, claims, dispatch)
   try {
-    const found = await inquire(session.wallet.provider, attempt, claims, atomicAmount(session.model()))
+    const inquiry = await inquire(session.wallet.provider, attempt, claims, atomicAmount(session.model()))
     dispatch(
-      found.outcome === "found"
-        ? { type: "TransferFound", hash: found.hash }
-        : { type: "NoTransfer", mined: found.mined, pending: found.pending }
+      inquiry.outcome === "found"
+        ? { type: "TransferFound", hash: inquiry.hash }
+        : { type: "NoTransfer", mined: inquiry.mined, pending: inquiry.pending }
     )
   } catch {
     // Some wallets do not announce a change of chain; some refuse a request for another chain than their own.

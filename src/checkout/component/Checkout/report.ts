@@ -2,13 +2,13 @@
 import { type Attempt, writeAttempt } from "../attempt.ts"
 import type { Dispatch, Message } from "../Message.ts"
 import { atomicAmount } from "../Model.ts"
-import { isUnanswered, type Refusal, type ReportAnswer, ServiceError } from "../service.ts"
+import { isUnanswered, type Refusal, type ReportResponse, ServiceError } from "../service.ts"
 import type { SignedTerms } from "../signed.ts"
 import { failureOf, WalletError } from "../wallets.ts"
 import { isContextDue, readContext } from "./readContext.ts"
 import type { Session } from "./Session.ts"
 
-const messageOf = (answer: ReportAnswer): Message =>
+const messageOf = (answer: ReportResponse): Message =>
   answer.outcome === "settled"
     ? { type: "Reported", payment: answer.payment }
     : { type: "StillPending", payment: answer.payment, retryAfter: answer.retryAfter }

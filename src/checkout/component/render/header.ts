@@ -30,7 +30,7 @@ const stepsDone = ({ state }: Model): number => {
 }
 
 /** Final states without a settlement: they show no progress. */
-export const stopped: ReadonlySet<Model["state"]> = new Set(["failed", "expired", "cancelled"])
+export const unpaidFinalStates: ReadonlySet<Model["state"]> = new Set(["failed", "expired", "cancelled"])
 
 export const header = (model: Model, tools: ViewTools): HTMLElement => {
   const { translation } = tools
@@ -68,7 +68,7 @@ export const header = (model: Model, tools: ViewTools): HTMLElement => {
     tools.description === ""
       ? undefined
       : h("p", { class: "description", part: "description" }, h("bdi", {}, tools.description)),
-    stopped.has(model.state)
+    unpaidFinalStates.has(model.state)
       ? undefined
       : h(
           "ol",

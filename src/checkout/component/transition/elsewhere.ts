@@ -9,14 +9,14 @@ import { leave } from "./enter.ts"
 import { after, pollDelay } from "./polling.ts"
 import { proceed } from "./proceed.ts"
 
-const longestWatch = 3_000
+const maxWatchDelay = 3_000
 
 /** Follows the payment while the buyer pays elsewhere, by phone or from an exchange. */
 export const watching = (model: Model): Next =>
   model.state === "connect" && (model.panel !== undefined || !model.wallets.some(isOnPage))
     ? [
         { ...model, polls: model.polls + 1 },
-        [after(Math.min(pollDelay(model.polls), longestWatch), { run: "readAttempts" })]
+        [after(Math.min(pollDelay(model.polls), maxWatchDelay), { run: "readAttempts" })]
       ]
     : [model, []]
 

@@ -11,16 +11,16 @@ import { handedIn } from "./signature.ts"
 export const loaded = (model: Model, message: MessageOf<"Loaded">): Next => {
   const { context, payment, attempt } = message
   const addressShown = model.addressShown || message.addressShown === true
-  const known = { ...model, context, payment, attempt, addressShown, loads: 0 }
-  const done = decided(known, payment)
+  const read = { ...model, context, payment, attempt, addressShown, loads: 0 }
+  const done = decided(read, payment)
   if (done !== undefined) return done
   if (message.elsewhere && attempt?.hash == null) {
-    return [enter(known, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
+    return [enter(read, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
   }
   const [next, commands] =
     message.signed !== undefined && attempt === undefined
-      ? handedIn(enter(known, "submitted", { signed: message.signed, polls: 0 }))
-      : proceed(known)
+      ? handedIn(enter(read, "submitted", { signed: message.signed, polls: 0 }))
+      : proceed(read)
   return [next, [...commands, { run: "restore" }]]
 }
 

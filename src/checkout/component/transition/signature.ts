@@ -40,9 +40,9 @@ export const signFailed = (
       ? proceed({ ...model, state: "review", epoch: model.epoch + 1 }, notice)
       : [leave(model, "review", { notice }), []]
   }
-  const known = { ...model, chainId }
-  if (!isOnChain(known)) return [leave(known, "wrong-network", { wantsChain: true }), []]
-  return byTransfer(known, "noticeCannotSign")
+  const moved = { ...model, chainId }
+  if (!isOnChain(moved)) return [leave(moved, "wrong-network", { wantsChain: true }), []]
+  return byTransfer(moved, "noticeCannotSign")
 }
 
 export const relayRefused = (model: Model, refusal: Refusal): Next => {

@@ -19,7 +19,7 @@ import {
 } from "../../../domain/Errors.ts"
 import { Locale } from "../../../domain/Locale.ts"
 import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
-import { PasskeyAssertion, PasskeyRegistration } from "../../../domain/PasskeyAnswer.ts"
+import { PasskeyAssertion, PasskeyRegistration } from "../../../domain/PasskeyResponse.ts"
 import { Role } from "../../../domain/Role.ts"
 import { allow, endpointGroup } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"

@@ -12,7 +12,7 @@ import type { Session, Started } from "../../../merchants/accounts/Session.ts"
 import { Branding, logoUrlOf } from "../../../merchants/Branding.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { isLoopback } from "../../../platform/http/isLoopback.ts"
-import { jsonAnswer } from "../../../platform/http/jsonAnswer.ts"
+import { jsonResponse } from "../../../platform/http/jsonResponse.ts"
 import { clientAddressOf, siteOf } from "../../../platform/http/RequestContext.ts"
 import { RateLimiter } from "../../../platform/limits/RateLimiter.ts"
 import type { Limit } from "../../../platform/limits/RequestLimits.ts"
@@ -101,8 +101,9 @@ const limits = Effect.gen(function* () {
     reset: (email: string) => take(`password reset ${email}`, resets),
     /** A browser that the account knows has its own limit: others at its address use none of it. */
     account: Effect.fnUntraced(function* (email: string) {
-      const known = yield* accounts.knownBrowser(yield* browser, email)
-      if (Option.isSome(known)) return yield* take(`sign-in browser ${idOf(known.value)} ${email}`, byBrowser)
+      const knownBrowser = yield* accounts.knownBrowser(yield* browser, email)
+      if (Option.isSome(knownBrowser))
+        return yield* take(`sign-in browser ${idOf(knownBrowser.value)} ${email}`, byBrowser)
       yield* ofAddress
       yield* take(`sign-in account ${email} ${yield* address}`, byAccountAndAddress)
       yield* take(`sign-in account ${email}`, byAccount)
@@ -110,8 +111,8 @@ const limits = Effect.gen(function* () {
     /** Sets the cookie of a browser that the account knows from now on, in addition to the other known browsers. */
     remember: Effect.fnUntraced(function* (session: Session) {
       const tokens = yield* browser
-      const known = yield* accounts.knownBrowser(tokens, session.user.email)
-      const own = Option.isSome(known) ? known.value : yield* accounts.rememberBrowser(session)
+      const knownBrowser = yield* accounts.knownBrowser(tokens, session.user.email)
+      const own = Option.isSome(knownBrowser) ? knownBrowser.value : yield* accounts.rememberBrowser(session)
       return tokens[0] === own
         ? (response: HttpServerResponse.HttpServerResponse) => response
         : withBrowser(baseUrl, [own, ...tokens.filter((token) => token !== own)])
@@ -131,7 +132,7 @@ export const layerSignIn = HttpApiBuilder.group(
     const site = passkeySiteOf(baseUrl)
     const answer = (body: SessionView | SignedUp, { session, token }: Started, status: 200 | 201) =>
       Effect.map(limit.remember(session), (withKnownBrowser) =>
-        jsonAnswer(body, status).pipe(withSession(baseUrl, token), withKnownBrowser)
+        jsonResponse(body, status).pipe(withSession(baseUrl, token), withKnownBrowser)
       )
 
     return handlers.handleAll({
@@ -225,7 +226,7 @@ export const layerAccount = HttpApiBuilder.group(
         Effect.flatMap(CurrentSession, (session) => accounts.setLocale(session, payload.locale)),
       security: Effect.fnUntraced(function* () {
         const session = yield* CurrentSession
-        const [open, known, recoveryCodesLeft] = yield* Effect.all(
+        const [open, registeredPasskeys, recoveryCodesLeft] = yield* Effect.all(
           [
             accounts.sessions(session),
             passkeys.list(session.user.id),
@@ -236,19 +237,19 @@ export const layerAccount = HttpApiBuilder.group(
         const page: SecurityPage = {
           hasAuthenticator: session.user.hasAuthenticator,
           recoveryCodesLeft,
-          passkeys: known.map(({ createdAt, id, lastUsedAt, name }) => ({
+          passkeys: registeredPasskeys.map(({ createdAt, id, lastUsedAt, name }) => ({
             id,
             name,
             createdAt: createdAt.toISOString(),
             lastUsedAt: lastUsedAt?.toISOString() ?? null
           })),
-          sessions: open.map((one) => ({
-            id: one.id,
-            browser: browserOf(one.user_agent),
-            address: one.address,
-            startedAt: one.created_at.toISOString(),
-            lastSeenAt: (one.seen_at ?? one.created_at).toISOString(),
-            current: one.current
+          sessions: open.map((session) => ({
+            id: session.id,
+            browser: browserOf(session.user_agent),
+            address: session.address,
+            startedAt: session.created_at.toISOString(),
+            lastSeenAt: (session.seen_at ?? session.created_at).toISOString(),
+            current: session.current
           }))
         }
         return page

@@ -14,7 +14,7 @@ import {
 } from "../../../domain/Errors.ts"
 import { IfUnchanged } from "../../../domain/IfUnchanged.ts"
 import { UsdAmount } from "../../../domain/Money.ts"
-import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
+import { everyRole, integrationRoles, ownerRoles } from "../../../domain/roleSets.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { AgentPaymentView } from "../../../x402/agents/Api.ts"
@@ -97,7 +97,7 @@ export class AgentPagesApi extends memberGroup("agentPages")(
     HttpApiEndpoint.get("list", "/agents", { success: Schema.toEncoded(AgentsPage) })
   ),
   allow(
-    { by: "member", roles: developers, live: owners },
+    { by: "member", roles: integrationRoles, live: ownerRoles },
     HttpApiEndpoint.post("create", "/agents", {
       payload: AgentForm,
       success: Schema.toEncoded(CreatedAgent).pipe(HttpApiSchema.status(201)),
@@ -121,7 +121,7 @@ export class AgentPagesApi extends memberGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers, live: owners },
+    { by: "member", roles: integrationRoles, live: ownerRoles },
     HttpApiEndpoint.patch("update", "/agents/:agentId", {
       params: agentParams,
       payload: AgentChanges,
@@ -130,7 +130,7 @@ export class AgentPagesApi extends memberGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.post("pause", "/agents/:agentId/pause", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
@@ -138,7 +138,7 @@ export class AgentPagesApi extends memberGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers, live: owners },
+    { by: "member", roles: integrationRoles, live: ownerRoles },
     HttpApiEndpoint.post("resume", "/agents/:agentId/resume", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
@@ -146,7 +146,7 @@ export class AgentPagesApi extends memberGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.post("revoke", "/agents/:agentId/revoke", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
@@ -154,7 +154,7 @@ export class AgentPagesApi extends memberGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.post("fund", "/agents/:agentId/fund", {
       params: agentParams,
       success: AgentGrant.pipe(HttpApiSchema.status(201)),

@@ -83,9 +83,9 @@ export const layer = HttpApiBuilder.group(
     /** The tenant's agent; its merchant and environment never change. */
     const own = Effect.fnUntraced(function* (id: AgentId) {
       const { tenant } = yield* CurrentMember
-      const found = yield* agents.find(tenant.merchantId, tenant.env, id)
-      if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
-      return found.value
+      const agent = yield* agents.find(tenant.merchantId, tenant.env, id)
+      if (Option.isNone(agent)) return yield* new NotFound({ message: unknownObject })
+      return agent.value
     })
     const recording = Effect.fnUntraced(function* <A, E, R>(
       merchantId: MerchantId,

@@ -87,18 +87,18 @@ const make = Effect.gen(function* () {
       status: AlertStatus,
       startingAfter?: string
     ) {
-      const standing = status === "open" ? sql`acknowledged_at IS NULL` : sql`acknowledged_at IS NOT NULL`
+      const condition = status === "open" ? sql`acknowledged_at IS NULL` : sql`acknowledged_at IS NOT NULL`
       const after =
         startingAfter === undefined
           ? sql``
           : sql`AND (created_at, id) < (
               SELECT created_at, id FROM alerts WHERE id = ${startingAfter} AND ${visible(reader)})`
-      const found = yield* decodeAlerts(
+      const alerts = yield* decodeAlerts(
         yield* sql`
-          SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND ${standing} ${after}
+          SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND ${condition} ${after}
           ORDER BY created_at DESC, id DESC LIMIT ${pageLimit + 1}`
       )
-      return { rows: found.slice(0, pageLimit), hasMore: found.length > pageLimit }
+      return { rows: alerts.slice(0, pageLimit), hasMore: alerts.length > pageLimit }
     }, Effect.orDie),
 
     scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (reader: Reader, id: string) {

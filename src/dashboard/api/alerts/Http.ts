@@ -3,7 +3,7 @@ import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { AlertKind } from "../../../domain/AlertKind.ts"
 import { NotFound, OperatorOnly } from "../../../domain/Errors.ts"
-import { handlers as mayHandle } from "../../../domain/roleSets.ts"
+import { dailyWorkRoles } from "../../../domain/roleSets.ts"
 import { DashboardApi } from "../Api.ts"
 import { roleRequired } from "../roleRequired.ts"
 import { CurrentMember } from "../Session.ts"
@@ -87,8 +87,8 @@ export const layer = HttpApiBuilder.group(
       acknowledge: Effect.fnUntraced(function* ({ params, payload }) {
         const member = yield* CurrentMember
         const scope = yield* repo.scopeOf(member, params.alertId)
-        if (!mayHandle.includes(member.role) && !Option.exists(scope, ({ isOwn }) => isOwn))
-          return yield* roleRequired(mayHandle, member.role)
+        if (!dailyWorkRoles.includes(member.role) && !Option.exists(scope, ({ isOwn }) => isOwn))
+          return yield* roleRequired(dailyWorkRoles, member.role)
         if (Option.isNone(scope)) return yield* new NotFound({ message: unknownObject })
         if (scope.value.scope === "service" && !member.user.operator) return yield* new OperatorOnly()
         const done = yield* repo.acknowledge(

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { StoredTimeZone } from "../../../domain/Period.ts"
-import { everyRole, owners } from "../../../domain/roleSets.ts"
+import { everyRole, ownerRoles } from "../../../domain/roleSets.ts"
 import { bookEndpoints, PeriodQuery, StatementView } from "../../../payments/books/Api.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
@@ -36,7 +36,7 @@ export class BookPagesApi extends memberGroup("bookPages")(
   exported,
   statement,
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.put("changeTimeZone", "/books/time-zone", {
       payload: Schema.Struct({ timeZone: StoredTimeZone }),
       success: HttpApiSchema.NoContent,

@@ -30,39 +30,39 @@ const make = Effect.gen(function* () {
   const watching = new Set<Watching>()
   let looks = 0
 
-  const end = (one: Watching) =>
+  const end = (watcher: Watching) =>
     Effect.andThen(
-      Effect.sync(() => watching.delete(one)),
-      Queue.shutdown(one.queue)
+      Effect.sync(() => watching.delete(watcher)),
+      Queue.shutdown(watcher.queue)
     )
-  const tell = (one: Watching, text: string) => Queue.offer(one.queue, text)
+  const tell = (watcher: Watching, text: string) => Queue.offer(watcher.queue, text)
 
   const look = Effect.gen(function* () {
     const all = [...watching]
     if (all.length === 0) return
     if (stopping()) return yield* Effect.forEach(all, end, { discard: true })
     if (looks++ % looksBetweenSigns === 0)
-      yield* Effect.forEach(all, (one) => tell(one, alive), { discard: true })
+      yield* Effect.forEach(all, (watcher) => tell(watcher, alive), { discard: true })
     const { versions, watchers } = yield* repo.look(all, yield* DateTime.nowAsDate)
-    for (const one of all) {
-      if (!watchers.has(watcherKey(one.session, one.tenant.merchantId))) yield* end(one)
-      const version = versions.get(versionKey(one.tenant))
-      if (version === one.version) continue
-      one.version = version
-      yield* tell(one, changed)
+    for (const watcher of all) {
+      if (!watchers.has(watcherKey(watcher.session, watcher.tenant.merchantId))) yield* end(watcher)
+      const version = versions.get(versionKey(watcher.tenant))
+      if (version === watcher.version) continue
+      watcher.version = version
+      yield* tell(watcher, changed)
     }
   })
   yield* periodic("Looking for changes", Effect.sleep("1 second"), look)
 
   const begin = Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
     if (watching.size >= maxWatchers || stopping()) return undefined
-    const own = [...watching].filter((one) => one.session === session)
+    const own = [...watching].filter((watcher) => watcher.session === session)
     const [oldest] = own
     if (own.length >= maxOfSession && oldest !== undefined) yield* end(oldest)
-    const one: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
-    watching.add(one)
-    yield* tell(one, alive)
-    return one
+    const watcher: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
+    watching.add(watcher)
+    yield* tell(watcher, alive)
+    return watcher
   })
 
   return {
@@ -70,8 +70,10 @@ const make = Effect.gen(function* () {
     watch: (watcher: Watcher) =>
       Stream.unwrap(
         Effect.map(
-          Effect.acquireRelease(begin(watcher), (one) => (one === undefined ? Effect.void : end(one))),
-          (one) => (one === undefined ? Stream.empty : Stream.fromQueue(one.queue))
+          Effect.acquireRelease(begin(watcher), (watching) =>
+            watching === undefined ? Effect.void : end(watching)
+          ),
+          (watching) => (watching === undefined ? Stream.empty : Stream.fromQueue(watching.queue))
         )
       ).pipe(Stream.catchCause(() => Stream.empty))
   } satisfies PageEvents["Service"]

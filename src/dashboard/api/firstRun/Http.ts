@@ -17,14 +17,14 @@ export const layer = HttpApiBuilder.group(
       "retrieve",
       Effect.fnUntraced(function* () {
         const { merchant, tenant } = yield* CurrentMember
-        const found = yield* repo.find(tenant, `${baseUrl}/playground`)
+        const progress = yield* repo.find(tenant, `${baseUrl}/playground`)
         const page: FirstRunPage = {
           receiver: merchant.receivers[tenant.env],
-          publishableKey: found.publishable_key,
-          usedKey: found.used_key,
-          hasEndpoint: found.has_endpoint,
-          triedPlayground: found.tried_playground,
-          paid: found.paid
+          publishableKey: progress.publishable_key,
+          usedKey: progress.used_key,
+          hasEndpoint: progress.has_endpoint,
+          triedPlayground: progress.tried_playground,
+          paid: progress.paid
         }
         return page
       })

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { NotFound, PasswordRequired } from "../../../domain/Errors.ts"
 import { Permission, Uuid } from "../../../domain/Merchant.ts"
-import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
+import { everyRole, integrationRoles, ownerRoles } from "../../../domain/roleSets.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { Text } from "../accounts/Api.ts"
@@ -41,7 +41,7 @@ export class KeyPagesApi extends memberGroup("keyPages")(
     HttpApiEndpoint.get("list", "/keys", { success: Schema.toEncoded(KeysPage) })
   ),
   allow(
-    { by: "member", roles: developers, live: owners },
+    { by: "member", roles: integrationRoles, live: ownerRoles },
     HttpApiEndpoint.post("create", "/keys", {
       payload: Schema.Struct({ kind: Kind, permission: Permission, name: Schema.optionalKey(Name) }),
       success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
@@ -49,7 +49,7 @@ export class KeyPagesApi extends memberGroup("keyPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers, live: owners },
+    { by: "member", roles: integrationRoles, live: ownerRoles },
     HttpApiEndpoint.put("rename", "/keys/:keyId/name", {
       params: { ...memberParams, keyId: Uuid },
       payload: Schema.Struct({ name: Schema.NullOr(Name) }),
@@ -58,7 +58,7 @@ export class KeyPagesApi extends memberGroup("keyPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers, live: owners },
+    { by: "member", roles: integrationRoles, live: ownerRoles },
     HttpApiEndpoint.post("rotate", "/keys/:keyId/rotate", {
       params: { ...memberParams, keyId: Uuid },
       success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
@@ -66,7 +66,7 @@ export class KeyPagesApi extends memberGroup("keyPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers, live: owners },
+    { by: "member", roles: integrationRoles, live: ownerRoles },
     HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
       params: { ...memberParams, keyId: Uuid },
       success: HttpApiSchema.NoContent,

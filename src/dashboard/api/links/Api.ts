@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { IncomingTransferExplained, LiveModeGated, PaymentLinkNotFound } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
-import { handlers } from "../../../domain/roleSets.ts"
+import { dailyWorkRoles } from "../../../domain/roleSets.ts"
 import { linkEndpoints, NewLink } from "../../../payments/links/Api.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
@@ -17,7 +17,7 @@ export class LinkPagesApi extends memberGroup("linkPages")(
   create,
   close,
   allow(
-    { by: "member", roles: handlers },
+    { by: "member", roles: dailyWorkRoles },
     HttpApiEndpoint.post("createRemainderLink", "/payment-links/remainder", {
       payload: Schema.Struct({
         ...NewLink.fields,

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AlertHookLimit, InvalidWebhookUrl, NotFound, PasswordRequired } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
-import { developers, everyRole } from "../../../domain/roleSets.ts"
+import { everyRole, integrationRoles } from "../../../domain/roleSets.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { memberGroup } from "../memberGroup.ts"
@@ -52,7 +52,7 @@ export class NotificationPreferencesApi extends memberGroup("notificationPrefere
     })
   ),
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.post("addHook", "/notification-preferences/hooks", {
       payload: Schema.Struct({
         shape: Shape,
@@ -67,7 +67,7 @@ export class NotificationPreferencesApi extends memberGroup("notificationPrefere
     })
   ),
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.delete("removeHook", "/notification-preferences/hooks/:hookId", {
       params: { ...memberParams, hookId: Uuid },
       success: HttpApiSchema.NoContent,

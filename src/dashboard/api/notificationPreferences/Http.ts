@@ -25,12 +25,12 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
         const { merchant, tenant, user } = yield* CurrentMember
-        const found = yield* hooks.list(tenant)
-        const choice = yield* repo.choice(merchant.id, user.id)
+        const posted = yield* hooks.list(tenant)
+        const preferences = yield* repo.preferences(merchant.id, user.id)
         const page: NotificationPreferences = {
           hasMail: Option.isSome(smtp),
-          choice: Option.getOrElse(choice, () => ({ alerts: "none" as const, weekly: false })),
-          hooks: found.map((hook) => ({
+          choice: Option.getOrElse(preferences, () => ({ alerts: "none" as const, weekly: false })),
+          hooks: posted.map((hook) => ({
             id: hook.id,
             shape: hook.shape,
             host: hook.host,
@@ -43,7 +43,7 @@ export const layer = HttpApiBuilder.group(
       }),
       choose: Effect.fnUntraced(function* ({ payload }) {
         const { merchant, user } = yield* CurrentMember
-        yield* repo.choose(merchant.id, user.id, payload)
+        yield* repo.setPreferences(merchant.id, user.id, payload)
       }),
       addHook: Effect.fnUntraced(function* ({ payload: { shape, url } }) {
         const { tenant } = yield* CurrentMember

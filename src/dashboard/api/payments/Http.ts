@@ -98,12 +98,12 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { merchant, tenant } = yield* CurrentMember
-        const found = yield* repo.find(tenant, params.paymentId)
-        if (Option.isNone(found))
+        const history = yield* repo.find(tenant, params.paymentId)
+        if (Option.isNone(history))
           return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
-        const { payment, deliveries } = found.value
+        const { payment, deliveries } = history.value
         const of = { paymentId: payment.id }
-        const known = yield* refundsOf(refunds, tenant, of)
+        const refundsOfPayment = yield* refundsOf(refunds, tenant, of)
         const page: PaymentDetail = {
           payment: viewOf(payment),
           receiver: payment.receiver,
@@ -119,12 +119,12 @@ export const layer = HttpApiBuilder.group(
             Effect.catchTag("PaymentNotSettled", () => Effect.succeed(null))
           ),
           refunds: yield* refundsPart(refunds, tenant, of, {
-            ...known,
+            ...refundsOfPayment,
             payer: payment.status === "settled" ? (payment.reported?.evidence.payer ?? null) : null,
             came: payment.receiver
           }),
           explorerUrl: explorerUrls[tenant.env],
-          timeline: timelineOf(found.value, known.list),
+          timeline: timelineOf(history.value, refundsOfPayment.list),
           deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))
         }
         return page

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Tenant } from "../../../domain/Merchant.ts"
-import { type Day, daysOf, type Period } from "../../../domain/Period.ts"
+import { type DayBounds, daysOf, type Period } from "../../../domain/Period.ts"
 import { daysFrom, makeDaySums } from "../../../payments/books/DaySumsSql.ts"
 import { isReceived } from "../../../payments/isReceivedSql.ts"
 
@@ -26,7 +26,7 @@ const Figures = Schema.Struct({
 })
 export type DayFigures = typeof Figures.Type
 
-const counting = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, days: ReadonlyArray<Day>) => {
+const counting = (sql: SqlClient.SqlClient, { env, merchantId }: Tenant, days: ReadonlyArray<DayBounds>) => {
   const ofTenant = sql`merchant_id = ${merchantId} AND env = ${env}`
   return sql`
     SELECT d.start_at, d.end_at, jsonb_build_object('settled', settled.count, 'volume', settled.volume,

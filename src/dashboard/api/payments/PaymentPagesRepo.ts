@@ -286,14 +286,14 @@ export class PaymentPagesRepo extends Context.Service<
   static readonly layer: Layer.Layer<PaymentPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     PaymentPagesRepo,
     Effect.gen(function* () {
-      const here = yield* make
+      const onPrimary = yield* make
       const replica = yield* Replica
-      if (replica === undefined) return here
-      const there = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
+      if (replica === undefined) return onPrimary
+      const onReplica = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
       return {
-        counts: (tenant) => replica.read(there.counts(tenant), here.counts(tenant)),
-        list: (...asked) => replica.read(there.list(...asked), here.list(...asked)),
-        find: (...asked) => replica.read(there.find(...asked), here.find(...asked))
+        counts: (tenant) => replica.read(onReplica.counts(tenant), onPrimary.counts(tenant)),
+        list: (...asked) => replica.read(onReplica.list(...asked), onPrimary.list(...asked)),
+        find: (...asked) => replica.read(onReplica.find(...asked), onPrimary.find(...asked))
       }
     })
   )

@@ -40,9 +40,9 @@ const reportsOf = ({ payment, reports, verdicts }: PaymentHistory): ReadonlyArra
   const first = new Map<string, Report>()
   for (const report of all) {
     const key = `${report.transactionId} ${report.payer.toLowerCase()}`
-    const known = first.get(key)
-    const payerType = known?.payerType === "agent" ? "agent" : report.payerType
-    first.set(key, { ...(known === undefined || report.at < known.at ? report : known), payerType })
+    const earliest = first.get(key)
+    const payerType = earliest?.payerType === "agent" ? "agent" : report.payerType
+    first.set(key, { ...(earliest === undefined || report.at < earliest.at ? report : earliest), payerType })
   }
   return [...first.values()]
 }

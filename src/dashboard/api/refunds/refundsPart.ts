@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import type { Address } from "../../../domain/Chain.ts"
 import type { Tenant } from "../../../domain/Merchant.ts"
 import { formatUsd } from "../../../domain/Money.ts"
-import type { Refund, RefundedThing } from "../../../payments/refunds/RefundRepo/RefundStore.ts"
+import type { Refund, RefundTarget } from "../../../payments/refunds/RefundRepo/RefundStore.ts"
 import type { Refunds } from "../../../payments/refunds/Refunds.ts"
 import { refundView } from "../../../payments/refunds/refundView.ts"
 import type { RefundsPart } from "./Api.ts"
@@ -11,9 +11,9 @@ import type { RefundsPart } from "./Api.ts"
 const shown = 100
 
 /** The newest refunds, oldest first. */
-export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: RefundedThing) =>
-  Effect.map(refunds.list(tenant, { of, limit: shown + 1 }), (found) => {
-    const newest = Option.getOrElse(found, (): ReadonlyArray<Refund> => [])
+export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: RefundTarget) =>
+  Effect.map(refunds.list(tenant, { of, limit: shown + 1 }), (page) => {
+    const newest = Option.getOrElse(page, (): ReadonlyArray<Refund> => [])
     return { list: newest.slice(0, shown).toReversed(), hasMore: newest.length > shown }
   })
 
@@ -21,8 +21,8 @@ export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: Refun
 export const refundsPart = Effect.fnUntraced(function* (
   refunds: Refunds["Service"],
   tenant: Tenant,
-  of: RefundedThing,
-  known: {
+  of: RefundTarget,
+  shownRefunds: {
     readonly list: ReadonlyArray<Refund>
     readonly hasMore: boolean
     readonly payer: Address | null
@@ -31,12 +31,12 @@ export const refundsPart = Effect.fnUntraced(function* (
   }
 ) {
   const { paid, refunded } = yield* refunds.balance(tenant, of)
-  const from = yield* refunds.senderFor(tenant, known.came)
+  const from = yield* refunds.senderFor(tenant, shownRefunds.came)
   const part: RefundsPart = {
-    refunds: known.list.map(refundView),
-    hasMore: known.hasMore,
+    refunds: shownRefunds.list.map(refundView),
+    hasMore: shownRefunds.hasMore,
     left: formatUsd(paid > refunded ? paid - refunded : 0n),
-    payer: known.payer,
+    payer: shownRefunds.payer,
     from: Option.getOrNull(from)
   }
   return part

@@ -18,7 +18,7 @@ import { IfUnchanged } from "../../../domain/IfUnchanged.ts"
 import { TokenLifetime, Uuid } from "../../../domain/Merchant.ts"
 import { orUnknown } from "../../../domain/orUnknown.ts"
 import { Role } from "../../../domain/Role.ts"
-import { developers, everyRole, owners } from "../../../domain/roleSets.ts"
+import { everyRole, integrationRoles, ownerRoles } from "../../../domain/roleSets.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { Text, TypedAddress } from "../accounts/Api.ts"
@@ -135,7 +135,7 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.patch("update", "/settings", {
       /** Omitted fields stay. */
       payload: Schema.Struct({
@@ -151,7 +151,7 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.patch("changeBranding", "/branding", {
       /** Omitted fields stay. */
       payload: Schema.Struct({
@@ -177,14 +177,14 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.post("checkReceiver", "/receiver/check", {
       payload: Schema.Struct({ receiver: TypedAddress }),
       success: CheckedAddress
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.patch("changeReceiver", "/receiver", {
       payload: Schema.Struct({ receiver: TypedAddress, signature: Schema.optionalKey(OwnerSignature) }),
       success: ReceiverChangeView,
@@ -197,14 +197,14 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.delete("withdrawReceiver", "/receiver/change", {
       success: HttpApiSchema.NoContent,
       error: errorResponse(NotFound)
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.post("invite", "/members", {
       payload: Schema.Struct({ email: Email, role: Role }),
       success: Invitation.pipe(HttpApiSchema.status(201)),
@@ -212,7 +212,7 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.delete("withdraw", "/members/invitations/:invitationId", {
       params: { ...memberParams, invitationId: Uuid },
       success: HttpApiSchema.NoContent,
@@ -220,7 +220,7 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.delete("remove", "/members/:userId", {
       params: { ...memberParams, userId: Uuid },
       success: HttpApiSchema.NoContent,
@@ -228,7 +228,7 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member", roles: owners },
+    { by: "member", roles: ownerRoles },
     HttpApiEndpoint.put("changeRole", "/members/:userId/role", {
       params: { ...memberParams, userId: Uuid },
       payload: Schema.Struct({ role: Role }),

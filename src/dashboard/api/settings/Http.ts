@@ -151,12 +151,12 @@ export const layer = HttpApiBuilder.group(
       }),
       audit: Effect.fnUntraced(function* ({ query }) {
         const { merchant } = yield* CurrentMember
-        const found = yield* entries.list(merchant.id, { ...query, limit: auditPageSize + 1 })
+        const listed = yield* entries.list(merchant.id, { ...query, limit: auditPageSize + 1 })
         const page: AuditPage = {
-          entries: found
+          entries: listed
             .slice(0, auditPageSize)
             .map(({ at, merchantId: _, ...entry }) => ({ ...entry, at: at.toISOString() })),
-          hasMore: found.length > auditPageSize
+          hasMore: listed.length > auditPageSize
         }
         return page
       }),

@@ -12,7 +12,7 @@ import {
 import { LikelyReason, ShownTransferKind } from "../../../domain/IncomingTransfer.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
 import { PaymentId } from "../../../domain/Payment.ts"
-import { everyRole, supporters } from "../../../domain/roleSets.ts"
+import { everyRole, moneyRoles } from "../../../domain/roleSets.ts"
 import { PaymentView } from "../../../payments/PaymentView.ts"
 import { allow } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
@@ -92,7 +92,7 @@ export class TransferPagesApi extends memberGroup("transferPages")(
     })
   ),
   allow(
-    { by: "member", roles: supporters },
+    { by: "member", roles: moneyRoles },
     HttpApiEndpoint.post("attach", "/incoming-transfers/:transferId/attach", {
       params,
       payload: Schema.Struct({ paymentId: PaymentId, note: Schema.optionalKey(Note) }),
@@ -107,7 +107,7 @@ export class TransferPagesApi extends memberGroup("transferPages")(
     })
   ),
   allow(
-    { by: "member", roles: supporters },
+    { by: "member", roles: moneyRoles },
     HttpApiEndpoint.post("handle", "/incoming-transfers/:transferId/handle", {
       params,
       payload: Schema.Struct({ note: Note.check(Schema.isMinLength(1)) }),

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { NotFound, WebhookEndpointNotFound } from "../../../domain/Errors.ts"
 import { Uuid } from "../../../domain/Merchant.ts"
-import { developers, everyRole } from "../../../domain/roleSets.ts"
+import { everyRole, integrationRoles } from "../../../domain/roleSets.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
 import { eventEndpoints } from "../../../payments/events/Api.ts"
 import { allow } from "../../../platform/http/Access.ts"
@@ -91,7 +91,7 @@ export class WebhookPagesApi extends memberGroup("webhookPages")(
     })
   ),
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.post("replayUnsent", "/webhooks/unsent", {
       success: Schema.toEncoded(Schema.Struct({ count: Schema.Int }))
     })
@@ -103,7 +103,7 @@ export class WebhookPagesApi extends memberGroup("webhookPages")(
   remove,
   test,
   allow(
-    { by: "member", roles: developers },
+    { by: "member", roles: integrationRoles },
     HttpApiEndpoint.post("regenerateSecret", "/webhook-endpoint/secret", {
       success: Schema.toEncoded(EndpointWithSecret),
       error: [errorResponse(WebhookEndpointNotFound)]

@@ -105,13 +105,13 @@ export class DeliveryPagesRepo extends Context.Service<
   static readonly layer: Layer.Layer<DeliveryPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     DeliveryPagesRepo,
     Effect.gen(function* () {
-      const here = yield* make
+      const onPrimary = yield* make
       const replica = yield* Replica
-      if (replica === undefined) return here
-      const there = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
+      if (replica === undefined) return onPrimary
+      const onReplica = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
       return {
-        list: (...asked) => replica.read(there.list(...asked), here.list(...asked)),
-        find: (...asked) => replica.read(there.find(...asked), here.find(...asked))
+        list: (...asked) => replica.read(onReplica.list(...asked), onPrimary.list(...asked)),
+        find: (...asked) => replica.read(onReplica.find(...asked), onPrimary.find(...asked))
       }
     })
   )

@@ -81,9 +81,9 @@ export const layer = HttpApiBuilder.group(
       }),
       delivery: Effect.fnUntraced(function* ({ params }) {
         const of = yield* tenant
-        const found = yield* deliveries.find(of, params.deliveryId)
-        if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
-        const row = found.value
+        const delivery = yield* deliveries.find(of, params.deliveryId)
+        if (Option.isNone(delivery)) return yield* new NotFound({ message: unknownObject })
+        const row = delivery.value
         const page: DeliveryPage = {
           delivery: {
             ...deliveryFields(row),

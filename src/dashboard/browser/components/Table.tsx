@@ -3,13 +3,13 @@ import type { ComponentChildren } from "preact"
 
 export interface Column<A> {
   readonly name: string
-  readonly cell: (one: A) => ComponentChildren
+  readonly cell: (row: A) => ComponentChildren
   /** The class of the column's cells. The header of a numeric column is aligned with its cells. */
   readonly class?: string
   /** True if only screen readers announce the name. */
   readonly hidden?: boolean
   /** The name on a narrow screen, if it depends on the row. */
-  readonly label?: (one: A) => string
+  readonly label?: (row: A) => string
   /** The column's sort order, and the link to change it. */
   readonly sorted?: { readonly way: "ascending" | "descending" | undefined; readonly href: string }
 }
@@ -38,8 +38,8 @@ const Header = <A,>({ column }: { readonly column: Column<A> }) => {
 export const Table = <A,>(props: {
   readonly columns: ReadonlyArray<Column<A>>
   readonly rows: ReadonlyArray<A>
-  readonly keyOf: (one: A, index: number) => string
-  readonly classOf?: (one: A) => string | undefined
+  readonly keyOf: (row: A, index: number) => string
+  readonly classOf?: (row: A) => string | undefined
   readonly class?: string
 }) => {
   const { classOf, columns, keyOf, rows } = props
@@ -53,15 +53,15 @@ export const Table = <A,>(props: {
         </tr>
       </thead>
       <tbody>
-        {rows.map((one, index) => (
-          <tr key={keyOf(one, index)} class={classOf?.(one)}>
+        {rows.map((row, index) => (
+          <tr key={keyOf(row, index)} class={classOf?.(row)}>
             {columns.map((column) => (
               <td
                 key={column.name}
-                data-label={column.hidden === true ? undefined : (column.label?.(one) ?? column.name)}
+                data-label={column.hidden === true ? undefined : (column.label?.(row) ?? column.name)}
                 class={column.class}
               >
-                {column.cell(one)}
+                {column.cell(row)}
               </td>
             ))}
           </tr>

@@ -5,9 +5,9 @@ import { RateLimited } from "../../../domain/Errors.ts"
 /** 64 MiB and two passes: more than the minimum in OWASP's cheat sheet on password storage. */
 const cost = { algorithm: "argon2id", memoryCost: 65_536, timeCost: 2 } as const
 /** Hashes computed at the same time. */
-const concurrent = 2
+const maxConcurrent = 2
 /** Queue limit: a request behind this many would wait too long, so it is rejected with 429. */
-const queued = 20
+const maxQueued = 20
 const againSeconds = 3
 
 /** The same characters, however the keyboard composed them. */
@@ -28,11 +28,11 @@ export class Passwords extends Context.Service<
   static readonly layer: Layer.Layer<Passwords> = Layer.effect(
     Passwords,
     Effect.gen(function* () {
-      const semaphore = yield* Semaphore.make(concurrent)
+      const semaphore = yield* Semaphore.make(maxConcurrent)
       let waiting = 0
       const inTurn = <A>(work: () => Promise<A>) =>
         Effect.suspend(() => {
-          if (waiting >= concurrent + queued)
+          if (waiting >= maxConcurrent + maxQueued)
             return Effect.fail(new RateLimited({ retryAfter: againSeconds }))
           waiting++
           return semaphore

@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { OneTimeLinkInvalid } from "../../../domain/Errors.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { Mails } from "../../../platform/mail/Mails.ts"
-import { filled, mailWords } from "../../../platform/mail/mailWords.ts"
+import { fillPlaceholders, mailWords } from "../../../platform/mail/mailWords.ts"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { linkUrl } from "../linkUrl.ts"
 import { SecondFactors } from "../SecondFactors.ts"
@@ -56,8 +56,8 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
           mails.queue({
             urgent: true,
             recipient: link.email,
-            subject: filled(words.invitationSubject, values),
-            body: [filled(words.invitation, values), linkUrl(baseUrl, token)].join("\n")
+            subject: fillPlaceholders(words.invitationSubject, values),
+            body: [fillPlaceholders(words.invitation, values), linkUrl(baseUrl, token)].join("\n")
           })
         )
       )
@@ -133,7 +133,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
               yield* mails.queue({
                 recipient: email,
                 subject: `Quittance: ${words.passkeysEnded}`,
-                body: filled(words.securityOf, { email, what: words.passkeysEnded })
+                body: fillPlaceholders(words.securityOf, { email, what: words.passkeysEnded })
               })
             }
           }

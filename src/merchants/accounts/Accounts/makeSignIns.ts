@@ -71,7 +71,7 @@ export const makeSignIns = Effect.gen(function* () {
   const start = (userId: string, proof: SessionProof) => Effect.flatMap(begin(userId, proof), begun)
 
   /** Verifies password and code; returns the user's id and the proof. */
-  const proved = Effect.fnUntraced(function* (email: string, password: string, code: string | undefined) {
+  const prove = Effect.fnUntraced(function* (email: string, password: string, code: string | undefined) {
     const user = yield* repo.findCredentials(email)
     const hash = Option.match(user, { onNone: () => null, onSome: (row) => row.password_hash })
     const ok = yield* passwords.verify(password, hash)
@@ -99,7 +99,7 @@ export const makeSignIns = Effect.gen(function* () {
     yield* sessions.deleteSessions(id)
   })
 
-  return { find, begin, begun, start, proved, replacePassword }
+  return { find, begin, begun, start, proved: prove, replacePassword }
 })
 
 export type SignIns = Effect.Success<typeof makeSignIns>

@@ -18,7 +18,7 @@ const decodeOthers = Schema.decodeUnknownEffect(
 )
 
 /** The short transfer for which a link requests the outstanding amount. */
-export interface Short {
+export interface ShortTransfer {
   readonly incomingTransferId: string
   /** The payment that the transfer fell short of. */
   readonly paymentId: PaymentId | undefined
@@ -50,7 +50,7 @@ export interface RemainderStore {
    * Stores a link that requests the outstanding amount of an incoming transfer, or returns the open one. It replaces a
    * link for another transfer if nobody has begun to pay that.
    */
-  readonly insertRemainderLink: (link: StoredLink, short: Short) => Effect.Effect<RemainderRequest>
+  readonly insertRemainderLink: (link: StoredLink, short: ShortTransfer) => Effect.Effect<RemainderRequest>
 }
 
 export const makeRemainderSql = (

@@ -8,13 +8,13 @@ import type { RefundFailure, RefundStatus } from "../../../domain/Refund.ts"
 import type { ClaimedTransfer, WatchNote } from "../../PaymentRepo/PaymentStore.ts"
 import type { TransferAlreadyUsed } from "../../TransferAlreadyUsed.ts"
 
-export type RefundedThing = { readonly paymentId: PaymentId } | { readonly transferId: string }
+export type RefundTarget = { readonly paymentId: PaymentId } | { readonly transferId: string }
 
 export interface NewRefund extends Tenant {
   readonly id: string
   /** True if the caller chose the id; then only the id identifies the refund. */
   readonly hasOwnId: boolean
-  readonly of: RefundedThing
+  readonly of: RefundTarget
   readonly amount: AtomicUsdc
   readonly recipient: Address
   /** True if the refund may exceed the refundable amount. */
@@ -112,14 +112,14 @@ export interface RefundStore {
   readonly listRefunds: (
     tenant: Tenant,
     page: {
-      readonly of?: RefundedThing
+      readonly of?: RefundTarget
       readonly limit: number
       readonly startingAfter?: string | undefined
     }
   ) => Effect.Effect<Option.Option<ReadonlyArray<Refund>>>
   /** Proven refunds of any merchant that are still on the chain, oldest first. */
   readonly provenRefunds: (paymentId: PaymentId) => Effect.Effect<ReadonlyArray<Refund>>
-  readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
+  readonly refundBalance: (tenant: Tenant, of: RefundTarget) => Effect.Effect<RefundBalance>
   /** The block of the transfer that settled a payment; none if it is not settled. */
   readonly settledBlock: (paymentId: PaymentId) => Effect.Effect<Option.Option<bigint>>
   /** True if a transfer to the address may pay a payment, because it has been a merchant's receiver. */

@@ -11,9 +11,9 @@ import type {
   NewRefund,
   RefundBalance,
   RefundCreation,
-  RefundedThing,
   RefundProof,
   RefundStore,
+  RefundTarget,
   ShownProof
 } from "./RefundStore.ts"
 
@@ -29,7 +29,7 @@ const decodePaid = Schema.decodeUnknownEffect(
 const decodeSum = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ sum: Schema.BigIntFromString })]))
 
 /** The refunds of a payment, or of a transfer. */
-export const isRefundOf = (sql: SqlClient.SqlClient, of: RefundedThing) =>
+export const isRefundOf = (sql: SqlClient.SqlClient, of: RefundTarget) =>
   "paymentId" in of ? sql`payment_id = ${of.paymentId}` : sql`transfer_id = ${of.transferId}`
 
 export const makeRefundCreationSql = (
@@ -44,7 +44,7 @@ export const makeRefundCreationSql = (
       AND c.payment_id IS NOT NULL`
 
   /** The received amount, locked. */
-  const received = (tenant: Tenant, of: RefundedThing, at: Date) =>
+  const received = (tenant: Tenant, of: RefundTarget, at: Date) =>
     "paymentId" in of
       ? sql`
           SELECT CASE WHEN p.status = 'settled' THEN 'open' ELSE 'unsettled' END AS state,
@@ -63,7 +63,7 @@ export const makeRefundCreationSql = (
           WHERE t.id = ${of.transferId} AND t.merchant_id = ${tenant.merchantId} AND t.env = ${tenant.env}
           FOR NO KEY UPDATE OF t`
 
-  const sumOf = Effect.fnUntraced(function* (of: RefundedThing) {
+  const sumOf = Effect.fnUntraced(function* (of: RefundTarget) {
     const [{ sum }] = yield* decodeSum(
       yield* sql`
         SELECT coalesce(sum(amount), 0)::text AS sum FROM refunds
@@ -86,7 +86,7 @@ export const makeRefundCreationSql = (
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
 
   /** The refund that the same request created before. */
-  const known = ({ amount, hasOwnId, id, of, recipient, transactionId, ...tenant }: NewRefund) => sql`
+  const createdBefore = ({ amount, hasOwnId, id, of, recipient, transactionId, ...tenant }: NewRefund) => sql`
     SELECT ${columns} FROM refunds WHERE id = ${id} AND ${ofTenant(tenant)}
     UNION
     SELECT ${columns} FROM refunds
@@ -162,7 +162,7 @@ export const makeRefundCreationSql = (
       function* (refund, shown): Effect.fn.Return<RefundCreation, unknown> {
         const [thing] = yield* decodePaid(yield* received(refund, refund.of, refund.at))
         if (thing === undefined) return { _tag: "Unknown" }
-        const [before] = yield* decodeRefundRows(known(refund))
+        const [before] = yield* decodeRefundRows(createdBefore(refund))
         if (before !== undefined) return { _tag: "Known", refund: before }
         if (thing.state !== "open") return { _tag: thing.state === "explained" ? "Explained" : "Unsettled" }
         const balance: RefundBalance = { paid: thing.paid, refunded: yield* sumOf(refund.of) }
@@ -172,7 +172,7 @@ export const makeRefundCreationSql = (
         if (created === undefined) {
           // Another merchant's refund has the id. Or a refund of another payment or transfer took it in the meantime,
           // because that one's lock does not block this one.
-          const [other] = yield* decodeRefundRows(known(refund))
+          const [other] = yield* decodeRefundRows(createdBefore(refund))
           return other === undefined ? { _tag: "IdTaken" } : { _tag: "Known", refund: other }
         }
         if ("transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0)

@@ -62,9 +62,10 @@ export const makeVerifyRefund = (
     const own = [...(yield* refundRepo.sendersOf(refund, transactionId))].slice(0, checkedSenders)
     let nearest: Extract<Verification, { _tag: "Mismatch" }> | undefined
     for (const sender of own) {
-      const found = yield* from(refund, transactionId, sender)
-      if (found._tag !== "Mismatch") return found
-      if (nearest === undefined || weight(found.reason) < weight(nearest.reason)) nearest = found
+      const verification = yield* from(refund, transactionId, sender)
+      if (verification._tag !== "Mismatch") return verification
+      if (nearest === undefined || weight(verification.reason) < weight(nearest.reason))
+        nearest = verification
     }
     return nearest ?? Verification.Mismatch({ reason: "payer", confirmed: true })
   })

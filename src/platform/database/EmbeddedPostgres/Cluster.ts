@@ -30,7 +30,7 @@ import { isAlive, isPostgresIn } from "../ServerProcess.ts"
 import { takeInheritedLock } from "../takeInheritedLock.ts"
 
 /** The longest path of a socket's address, without its terminator (Linux 107 bytes, macOS 103). */
-const longestSocketPath = 103
+const maxSocketPathLength = 103
 /** How long the start of a server that ends immediately is retried: a killed server may still be ending. */
 const retryMillis = 10_000
 const stopMillis = 15_000
@@ -70,16 +70,16 @@ export class Cluster {
   private readonly flags: ReadonlyArray<string>
   private program: PostgresProgram | undefined
   /** The reason why the last child did not start. */
-  private notStarted: string | undefined
+  private startError: string | undefined
 
-  constructor(directory: string, more: Readonly<Record<string, string>>) {
+  constructor(directory: string, overrides: Readonly<Record<string, string>>) {
     this.directory = resolve(directory)
     this.data = join(this.directory, "data")
     this.log = join(this.directory, "postgres.log")
-    const whole = join(this.data, `.s.PGSQL.${more["port"] ?? settings.port}`)
-    const near = relative(process.cwd(), whole)
-    this.socket = near.length < whole.length ? near : whole
-    this.flags = Object.entries({ ...settings, ...more }).flatMap(([name, value]) => [
+    const absolutePath = join(this.data, `.s.PGSQL.${overrides["port"] ?? settings.port}`)
+    const relativePath = relative(process.cwd(), absolutePath)
+    this.socket = relativePath.length < absolutePath.length ? relativePath : absolutePath
+    this.flags = Object.entries({ ...settings, ...overrides }).flatMap(([name, value]) => [
       "-c",
       `${name}=${value}`
     ])
@@ -87,7 +87,7 @@ export class Cluster {
 
   /** Refuses a directory that this release did not create, and changes nothing in it. */
   check(): void {
-    if (Buffer.byteLength(this.socket) > longestSocketPath)
+    if (Buffer.byteLength(this.socket) > maxSocketPathLength)
       throw new Error(
         `DATA_DIR: ${this.directory} is too long a path for the socket of the embedded database. Set DATA_DIR to a shorter one.`
       )
@@ -95,34 +95,34 @@ export class Cluster {
     if (why !== undefined) throw new Error(why)
   }
 
-  private found(): PostgresProgram {
+  private getProgram(): PostgresProgram {
     this.program ??= findPostgresProgram(this.data, this.directory)
     return this.program
   }
 
   /** If the service is root on Linux, Postgres's user can reach the data only through its working directory. */
   private options(cwd: string) {
-    const { directory, runAs } = this.found()
+    const { directory, runAs } = this.getProgram()
     return {
       directory,
-      named: runAs !== undefined && process.platform === "linux" ? "/proc/self/cwd" : resolve(cwd),
+      dataPath: runAs !== undefined && process.platform === "linux" ? "/proc/self/cwd" : resolve(cwd),
       spawn: { ...runAs, cwd, env: { LC_ALL: "C", PATH: process.env["PATH"] ?? "/usr/bin:/bin" } }
     }
   }
 
   /** Creates the data directory, completely or not at all. */
   private initialise(): void {
-    const { runAs } = this.found()
+    const { runAs } = this.getProgram()
     // Created under a unique name: the processes of a killed start delete their directory when they end.
     for (const name of readdirSync(this.directory))
       if (name.startsWith(partialPrefix)) rmSync(join(this.directory, name), { recursive: true, force: true })
     const partial = mkdtempSync(join(this.directory, partialPrefix))
-    const { directory, named, spawn: spawnOptions } = this.options(partial)
+    const { directory, dataPath, spawn: spawnOptions } = this.options(partial)
     if (runAs !== undefined) chownSync(partial, runAs.uid, runAs.gid)
     const { error, status, stderr, stdout } = spawnSync(
       join(directory, "bin", "initdb"),
       [
-        ...["-D", named, "-U", "postgres", "-A", "reject", "-E", "UTF8"],
+        ...["-D", dataPath, "-U", "postgres", "-A", "reject", "-E", "UTF8"],
         ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "-c", "jit=off"],
         // Syncs a thousand files in one call, on systems that support it.
         ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])
@@ -179,8 +179,8 @@ export class Cluster {
 
   /** True if the process is this data's server. If the system does not say, the server's lock decides. */
   private serves(pid: number): boolean {
-    const known = isPostgresIn(pid, this.data)
-    if (known !== undefined) return known
+    const isServer = isPostgresIn(pid, this.data)
+    if (isServer !== undefined) return isServer
     const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock !== undefined) closeSync(lock)
     return lock === undefined
@@ -199,12 +199,12 @@ export class Cluster {
   }
 
   private spawnLocked(lock: number): ChildProcess {
-    this.notStarted = undefined
-    const { directory, named, spawn: spawnOptions } = this.options(this.data)
+    this.startError = undefined
+    const { directory, dataPath, spawn: spawnOptions } = this.options(this.data)
     this.boundLog()
     const log = openSync(this.log, "a", 0o600)
     // In its own session: Ctrl-C goes to the service, which stops the server when no process needs it.
-    const child = spawn(join(directory, "bin", "postgres"), ["-D", named, ...this.flags], {
+    const child = spawn(join(directory, "bin", "postgres"), ["-D", dataPath, ...this.flags], {
       ...spawnOptions,
       detached: true,
       stdio: ["ignore", log, log, lock]
@@ -213,7 +213,7 @@ export class Cluster {
     child.unref()
     // The program is gone, or the system accepts no more processes: such a child has no exit code.
     child.once("error", ({ message }) => {
-      this.notStarted = message
+      this.startError = message
       this.program = undefined
     })
     return child
@@ -225,10 +225,10 @@ export class Cluster {
     if (lock === undefined) return false
     try {
       this.disownFiles()
-      const { directory, named, spawn: spawnOptions } = this.options(this.data)
+      const { directory, dataPath, spawn: spawnOptions } = this.options(this.data)
       const { error, status, stderr } = spawnSync(
         join(directory, "bin", "postgres"),
-        ["--single", "-D", named, ...this.flags, "-c", "exit_on_error=on", "postgres"],
+        ["--single", "-D", dataPath, ...this.flags, "-c", "exit_on_error=on", "postgres"],
         {
           ...spawnOptions,
           encoding: "utf8",
@@ -250,10 +250,10 @@ export class Cluster {
   async secure(isUsed: boolean): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
     const storedPassword = readPassword(this.directory)
-    const asks = requiresPassword(this.data)
-    if (asks && storedPassword !== undefined) return true
+    const isPasswordRequired = requiresPassword(this.data)
+    if (isPasswordRequired && storedPassword !== undefined) return true
     if (isUsed) {
-      if (!asks) return true
+      if (!isPasswordRequired) return true
       throw new Error(
         `DATA_DIR: ${join(this.directory, "password")} is missing or damaged, and other processes use the embedded database. Stop them: the next start makes a new password.`
       )
@@ -276,7 +276,7 @@ export class Cluster {
       }
     }
     storePassword(this.directory, password)
-    requirePassword(this.data, this.found().runAs)
+    requirePassword(this.data, this.getProgram().runAs)
     return true
   }
 
@@ -300,7 +300,7 @@ export class Cluster {
       if (answers && this.pidFile()?.isReady === true) return true
       const ended =
         child === undefined ||
-        this.notStarted !== undefined ||
+        this.startError !== undefined ||
         child.exitCode !== null ||
         child.signalCode !== null
       if (ended && !answers) {
@@ -308,7 +308,7 @@ export class Cluster {
           endedAt ??= Date.now()
           if (Date.now() > endedAt + retryMillis)
             throw new Error(
-              `DATA_DIR: the embedded database in ${this.directory} does not start: ${this.notStarted ?? this.logEnd()}`
+              `DATA_DIR: the embedded database in ${this.directory} does not start: ${this.startError ?? this.logEnd()}`
             )
           await sleep(200)
         }

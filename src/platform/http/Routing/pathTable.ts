@@ -38,13 +38,13 @@ export const pathTable = (
 ): ReadonlyArray<PathMethods> => {
   const table = new Map<string, PathMethods>()
   const entry = (path: string) => {
-    const found = table.get(path) ?? {
+    const row = table.get(path) ?? {
       pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/g, "[^/]+")}$`),
       methods: new Set<string>(),
       crossOrigin: new Set<string>()
     }
-    table.set(path, found)
-    return found
+    table.set(path, row)
+    return row
   }
   for (const { access, method, path } of endpoints) {
     const { methods, crossOrigin } = entry(path)

@@ -2,15 +2,15 @@
 import { type Catalogues, localised, type Translation } from "./localised.ts"
 
 export const element = (id: string): HTMLElement => {
-  const found = document.getElementById(id)
-  if (found === null) throw new Error(`no #${id}`)
-  return found
+  const node = document.getElementById(id)
+  if (node === null) throw new Error(`no #${id}`)
+  return node
 }
 
 export const input = (id: string): HTMLInputElement => {
-  const found = element(id)
-  if (!(found instanceof HTMLInputElement)) throw new Error(`#${id} is no input`)
-  return found
+  const input = element(id)
+  if (!(input instanceof HTMLInputElement)) throw new Error(`#${id} is no input`)
+  return input
 }
 
 /**
@@ -22,10 +22,10 @@ export const translated = <K extends string>(catalogues: Catalogues<K>): Transla
   const isKey = (key: string | undefined): key is K => key !== undefined && key in catalogues.en
   document.documentElement.lang = translation.language
   document.documentElement.dir = translation.direction
-  for (const one of document.querySelectorAll<HTMLElement>("[data-text], [data-label]")) {
-    const { label, text } = one.dataset
-    if (isKey(text)) one.textContent = translation.text(text)
-    if (isKey(label)) one.setAttribute("aria-label", translation.text(label))
+  for (const labelled of document.querySelectorAll<HTMLElement>("[data-text], [data-label]")) {
+    const { label, text } = labelled.dataset
+    if (isKey(text)) labelled.textContent = translation.text(text)
+    if (isKey(label)) labelled.setAttribute("aria-label", translation.text(label))
   }
   return translation
 }

@@ -8,11 +8,11 @@ import { type CodedError, InvalidRequest } from "../../domain/Errors.ts"
 import { issueDetails } from "../../domain/issueDetails.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { accessOf, isCrossOrigin } from "./Access.ts"
-import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
 import { errorBody } from "./Envelope.ts"
-import { jsonAnswer } from "./jsonAnswer.ts"
+import { jsonResponse } from "./jsonResponse.ts"
 import { RequestId } from "./RequestContext.ts"
-import { Answers } from "./RequestRules.ts"
+import { ResponseEnvelope } from "./RequestRules.ts"
+import { unexpectedFailure } from "./ResponseEnvelope/unexpectedFailure.ts"
 import { timedRoute } from "./Routing/timedRoute.ts"
 
 /** True for the tagged errors of the catalogue. */
@@ -26,13 +26,13 @@ const isCodedError = (error: unknown): error is CodedError =>
 const unauthorized: Readonly<Record<string, string>> = { "www-authenticate": "Bearer" }
 
 /** The envelope as a response. `headers` are added to those of the code. */
-export const errorAnswer = (
+export const envelopeResponse = (
   error: CodedError,
   requestId: string,
   baseUrl: string,
   headers: Readonly<Record<string, string>> = {}
 ): HttpServerResponse.HttpServerResponse =>
-  jsonAnswer({ error: errorBody(error, requestId, baseUrl) }, errorCodes[error.code].status, {
+  jsonResponse({ error: errorBody(error, requestId, baseUrl) }, errorCodes[error.code].status, {
     ...(errorCodes[error.code].status === 401 ? unauthorized : {}),
     ...(error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }),
     ...headers
@@ -63,16 +63,16 @@ export const crossOriginHeaders = {
     "retry-after, x-request-id, payment-required, payment-response, x-payment-response"
 }
 
-export const layerAnswers: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
-  Answers,
+export const layerResponseEnvelope: Layer.Layer<ResponseEnvelope, never, AppConfig> = Layer.effect(
+  ResponseEnvelope,
   Effect.map(AppConfig, (config) => (httpEffect, { endpoint, group }) => {
     const { baseUrl } = config
     const name = `${group.identifier}.${endpoint.identifier}`
     const crossOrigin = isCrossOrigin(accessOf(endpoint))
     const withCors = (response: HttpServerResponse.HttpServerResponse) =>
       crossOrigin ? HttpServerResponse.setHeaders(response, crossOriginHeaders) : response
-    const answer = (error: CodedError) =>
-      Effect.map(RequestId, (requestId) => withCors(errorAnswer(error, requestId, baseUrl)))
+    const envelopeOf = (error: CodedError) =>
+      Effect.map(RequestId, (requestId) => withCors(envelopeResponse(error, requestId, baseUrl)))
 
     // The request is completed even if the client disconnects: a buyer's report settles with the page closed.
     const answered = Effect.matchCauseEffect(Effect.uninterruptible(httpEffect), {
@@ -80,12 +80,12 @@ export const layerAnswers: Layer.Layer<Answers, never, AppConfig> = Layer.effect
       onFailure: (cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const error = Cause.squash(cause)
-        if (isCodedError(error)) return answer(error)
+        if (isCodedError(error)) return envelopeOf(error)
         if (HttpApiError.HttpApiSchemaError.is(error) && error.kind in places)
-          return answer(invalidRequest(error))
+          return envelopeOf(invalidRequest(error))
         // Our own bug or an outage.
         return Effect.flatMap(RequestId, (requestId) =>
-          Effect.flatMap(unexpectedFailure(cause, requestId, { endpoint: name }), answer)
+          Effect.flatMap(unexpectedFailure(cause, requestId, { endpoint: name }), envelopeOf)
         )
       }
     })

@@ -26,7 +26,7 @@ const judge = async (body: string, header: string, secret: string): Promise<Verd
   }
 }
 
-export const Verify = () => {
+export const VerifySignature = () => {
   const [verdict, setVerdict] = useState<Verdict>()
   const verify = useAction(async ({ body = "", header = "", secret = "" }: Fields) =>
     setVerdict(await judge(body, header, secret))

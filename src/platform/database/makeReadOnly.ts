@@ -12,7 +12,7 @@ const decodeSessions = Schema.decodeUnknownEffect(
 )
 
 /** Other sessions of this database that this role may not end: those of superusers and of unrelated roles. */
-const strangers = Effect.gen(function* () {
+const refuseForeignSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sessions = yield* decodeSessions(
     yield* sql`
@@ -33,25 +33,25 @@ const nameOfDatabase = Effect.gen(function* () {
   return name
 })
 
-const closedNow = Effect.gen(function* () {
+const readOnlyNow = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT current_setting('default_transaction_read_only') AS closed`
   return row?.["closed"] === "on"
 })
 
-/** True if sessions begin read-only, as after `closeToWriting`. */
-export const isClosed = Effect.fn("Database.isClosed")(
+/** True if sessions begin read-only, as after `makeReadOnly`. */
+export const isReadOnly = Effect.fn("Database.isClosed")(
   function* (_where: string) {
-    return yield* closedNow
+    return yield* readOnlyNow
   },
   (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be read`))
 )
 
-/** True if it is closed already. Fails in advance, without changes, if `closeToWriting` would fail. */
-export const checkClosable = Effect.fn("Database.checkClosable")(
+/** True if it is closed already. Fails in advance, without changes, if `makeReadOnly` would fail. */
+export const checkCanBeReadOnly = Effect.fn("Database.checkClosable")(
   function* (_where: string) {
-    yield* strangers
-    return yield* closedNow
+    yield* refuseForeignSessions
+    return yield* readOnlyNow
   },
   (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be closed to writing`))
 )
@@ -60,12 +60,12 @@ export const checkClosable = Effect.fn("Database.checkClosable")(
  * Makes this database read-only: new sessions cannot write, and open ones are terminated together with their waiting
  * statements. The database's owner can undo it.
  */
-export const closeToWriting = Effect.fn("Database.closeToWriting")(
+export const makeReadOnly = Effect.fn("Database.closeToWriting")(
   function* (_where: string) {
     const sql = yield* SqlClient.SqlClient
     yield* sql`SET default_transaction_read_only = off`
     yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} SET default_transaction_read_only = on`
-    yield* strangers
+    yield* refuseForeignSessions
     yield* sql`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
@@ -74,8 +74,8 @@ export const closeToWriting = Effect.fn("Database.closeToWriting")(
   (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be closed to writing`))
 )
 
-/** Undoes `closeToWriting`. */
-export const openToWriting = Effect.fn("Database.openToWriting")(
+/** Undoes `makeReadOnly`. */
+export const makeWritable = Effect.fn("Database.openToWriting")(
   function* (_where: string) {
     const sql = yield* SqlClient.SqlClient
     yield* sql`SET default_transaction_read_only = off`

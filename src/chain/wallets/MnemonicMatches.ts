@@ -5,8 +5,8 @@ import type { Env } from "../../domain/Chain.ts"
 import { byEnv } from "../../domain/networks.ts"
 
 /** Without a layer, nothing is stored that a mnemonic would have to match. */
-export const MnemonicFits = Context.Reference<{ readonly [E in Env]: boolean }>(
-  "quittance/chain/MnemonicFits",
+export const MnemonicMatches = Context.Reference<{ readonly [E in Env]: boolean }>(
+  "quittance/chain/MnemonicMatches",
   {
     defaultValue: () => byEnv(() => true)
   }

@@ -14,20 +14,20 @@ const files: ReadonlyMap<string, string> = new Map([
 const assets: ReadonlyMap<string, string> = new Map([["tiny-secp256k1", "secp256k1.wasm"]])
 
 /** For the bundle of the program at this path below `outdir`: imports the libraries from their files. */
-export const withLateLibraries = (program: string): BunPlugin => ({
-  name: "late libraries",
+export const withLazyLibraries = (program: string): BunPlugin => ({
+  name: "lazy libraries",
   setup: (build) => {
     build.onResolve({ filter: /^[\w@]/ }, ({ path }) => {
       const file = files.get(path)
       if (file === undefined) return undefined
-      const found = relative(dirname(program), join(directory, file))
-      return { path: found.startsWith(".") ? found : `./${found}`, external: true }
+      const relativePath = relative(dirname(program), join(directory, file))
+      return { path: relativePath.startsWith(".") ? relativePath : `./${relativePath}`, external: true }
     })
   }
 })
 
 /** Bundles each library into `outdir`. */
-export const buildLateLibraries = async (outdir: string): Promise<void> => {
+export const buildLazyLibraries = async (outdir: string): Promise<void> => {
   for (const [library, file] of files) {
     const entry = Bun.resolveSync(library, import.meta.dir)
     await Bun.build({

@@ -9,8 +9,8 @@ import { privateKeyToAddress } from "viem/accounts"
 import { isHex, toHex } from "viem/utils"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
 import type { Env } from "../../domain/Chain.ts"
-import { counted } from "../../domain/counted.ts"
 import { envs, faucetNetwork, type Network, networks } from "../../domain/networks.ts"
+import { pluralised } from "../../domain/pluralised.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
 import { contextOf } from "../../webhooks/reencryptSecrets.ts"
@@ -18,7 +18,7 @@ import { type LostSecrets, SealedSecretRepo } from "../../webhooks/SealedSecretR
 import { recreateSecrets } from "../cli/recreateSecrets.ts"
 import { type Fingerprint, SecretUseRepo } from "./SecretUseRepo.ts"
 
-export interface Misfit {
+export interface SecretMismatch {
   readonly variable:
     | "ENCRYPTION_KEYS"
     | "INTENT_TOKEN_SECRETS"
@@ -40,7 +40,7 @@ const isSame = (left: Uint8Array, right: Uint8Array) => Buffer.compare(left, rig
 /** Enough to recognise a secret in a log, without revealing it. */
 const shortOf = (fingerprint: Uint8Array) => Buffer.from(fingerprint).toString("hex").slice(0, 8)
 
-const otherKey = (variable: Misfit["variable"], kid: string, how: string): Misfit => ({
+const otherKey = (variable: SecretMismatch["variable"], kid: string, how: string): SecretMismatch => ({
   variable,
   level: "refused",
   message: `${variable}: \`${kid}\` differs from the key that this database used under that name (${how}). Restore the earlier key under \`${kid}\`, and put a new key with another name in front of it. If the earlier key is lost, give the new key another name: \`bun run cli doctor\` then lists the secrets to set again.`
@@ -51,7 +51,7 @@ const namedKeys = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint
   const { encryptionKeys, intentTokenSecrets } = yield* AppConfig
   const box = yield* SecretBox
   const sealed = yield* SealedSecretRepo
-  const misfits: Array<Misfit> = []
+  const mismatches: Array<SecretMismatch> = []
   const used: Array<Fingerprint> = []
   const keys = [
     ...encryptionKeys.map(({ kid, secret }, index) => ({
@@ -71,7 +71,7 @@ const namedKeys = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint
     const earlier = stored.find((entry) => entry.variable === variable && entry.kid === kid)
     if (earlier !== undefined) {
       if (!isSame(earlier.fingerprint, fingerprint))
-        misfits.push(
+        mismatches.push(
           otherKey(
             variable,
             kid,
@@ -84,10 +84,10 @@ const namedKeys = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerprint
     const samples = variable === "ENCRYPTION_KEYS" ? yield* sealed.under(kid, 100) : []
     const opened = yield* Effect.filter(samples, (sample) => opens(box, sample))
     if (samples.length > 0 && opened.length === 0)
-      misfits.push(otherKey(variable, kid, "it decrypts nothing stored under that name"))
+      mismatches.push(otherKey(variable, kid, "it decrypts nothing stored under that name"))
     else if (isNewest || opened.length > 0) used.push({ variable, kid, fingerprint })
   }
-  return { misfits, used }
+  return { mismatches, used }
 })
 
 const opens = (box: SecretBox["Service"], secret: Parameters<typeof contextOf>[0] & SealedUnder) =>
@@ -104,7 +104,7 @@ const lostKeys = Effect.gen(function* () {
     repo.lost(encryptionKeys.map(({ kid }) => kid))
   )
   return lost.map(
-    ({ count, kid, owner }): Misfit => ({
+    ({ count, kid, owner }): SecretMismatch => ({
       variable: "ENCRYPTION_KEYS",
       level: owner === "endpoint" ? "stopped" : "lost",
       message: `ENCRYPTION_KEYS lacks the key \`${kid}\`. Restore it. If it is lost, set again ${count} ${recreateSecrets[owner]}`
@@ -126,8 +126,8 @@ const lostSigners = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerpri
         {
           variable: "INTENT_TOKEN_SECRETS",
           level: "lost",
-          message: `INTENT_TOKEN_SECRETS lacks ${missing.join(", ")}, and ${counted(count, "pending payment")} opened before the configured secrets were in use: their pages can be neither reloaded nor continued on a phone. Restore the earlier secret behind the newest until these payments have ended.`
-        } satisfies Misfit
+          message: `INTENT_TOKEN_SECRETS lacks ${missing.join(", ")}, and ${pluralised(count, "pending payment")} opened before the configured secrets were in use: their pages can be neither reloaded nor continued on a phone. Restore the earlier secret behind the newest until these payments have ended.`
+        } satisfies SecretMismatch
       ]
 })
 
@@ -136,20 +136,20 @@ const sealedOtherwise = Effect.gen(function* () {
   const { encryptionKeys } = yield* AppConfig
   const box = yield* SecretBox
   const repo = yield* SealedSecretRepo
-  const misfits: Array<Misfit> = []
+  const mismatches: Array<SecretMismatch> = []
   for (const { kid } of encryptionKeys) {
     const used = (yield* repo.under(kid, 10_000)).filter(({ used }) => used)
     const closed = yield* Effect.filter(used, (secret) => Effect.map(opens(box, secret), (isOpen) => !isOpen))
     const counts = new Map<LostSecrets["owner"], number>()
     for (const { owner } of closed) counts.set(owner, (counts.get(owner) ?? 0) + 1)
     for (const [owner, count] of counts)
-      misfits.push({
+      mismatches.push({
         variable: "ENCRYPTION_KEYS",
         level: owner === "endpoint" ? "stopped" : "lost",
         message: `ENCRYPTION_KEYS: the key \`${kid}\` does not decrypt the secrets stored under its name. Restore the right key, or set again ${count} ${recreateSecrets[owner]}`
       })
   }
-  return misfits
+  return mismatches
 })
 
 /**
@@ -172,14 +172,14 @@ const otherWallets = Effect.fnUntraced(function* (source: Env, limit: number) {
 })
 
 /** The mismatches between a network's agents and its mnemonic. */
-const mnemonicMisfits = Effect.fnUntraced(function* (source: Env, isThorough: boolean) {
+const mnemonicMismatches = Effect.fnUntraced(function* (source: Env, isThorough: boolean) {
   const { walletMnemonics } = yield* AppConfig
   const { agents, borrowed, other } = yield* otherWallets(source, isThorough ? 10_000 : newestAgents)
   const variable = networks[source].wallets.setting
-  const misfits: Array<Misfit> = []
+  const mismatches: Array<SecretMismatch> = []
   const [first] = other
   if (first !== undefined)
-    misfits.push({
+    mismatches.push({
       variable,
       level: "stopped",
       message: Option.isNone(walletMnemonics[source])
@@ -188,12 +188,12 @@ const mnemonicMisfits = Effect.fnUntraced(function* (source: Env, isThorough: bo
     })
   const [early] = borrowed
   if (early !== undefined)
-    misfits.push({
+    mismatches.push({
       variable,
       level: "lost",
-      message: `${variable} does not derive ${counted(borrowed.length, "wallet")} of agents that were created before it was set (${early.address}). These agents cannot pay on ${networks[source].name}. Create new agents, and revoke these in the dashboard.`
+      message: `${variable} does not derive ${pluralised(borrowed.length, "wallet")} of agents that were created before it was set (${early.address}). These agents cannot pay on ${networks[source].name}. Create new agents, and revoke these in the dashboard.`
     })
-  return misfits
+  return mismatches
 })
 
 const newestAgents = 3
@@ -203,7 +203,7 @@ const walletSecrets = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerp
   const { faucet, walletMnemonics } = yield* AppConfig
   const { relayerKey, sourceOf } = yield* DerivedWallets
   const repo = yield* SecretUseRepo
-  const misfits: Array<Misfit> = []
+  const mismatches: Array<SecretMismatch> = []
   const used: Array<Fingerprint> = []
   const secrets = [
     ...envs.map((env) => ({ variable: networks[env].wallets.setting, secret: walletMnemonics[env] })),
@@ -213,7 +213,7 @@ const walletSecrets = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerp
       ? []
       : [{ variable, kid: "", fingerprint: fingerprintOf(Redacted.value(secret.value)) }]
   )
-  const isKnown = (variable: Misfit["variable"]) =>
+  const isKnown = (variable: SecretMismatch["variable"]) =>
     secrets.some((secret) => {
       const earlier = stored.find((entry) => entry.variable === variable && entry.kid === "")
       return (
@@ -225,7 +225,7 @@ const walletSecrets = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerp
   // Deriving takes a sixth of the start, so mnemonics that are known to match are skipped.
   for (const source of new Set(envs.map(sourceOf)))
     if (isThorough || !isKnown(networks[source].wallets.setting))
-      misfits.push(...(yield* mnemonicMisfits(source, isThorough)))
+      mismatches.push(...(yield* mnemonicMismatches(source, isThorough)))
   const open = yield* repo.openWallets
   if (open.length > 0) {
     const faucetKey = Option.getOrUndefined(Option.map(faucet.privateKey, Redacted.value))
@@ -240,21 +240,21 @@ const walletSecrets = Effect.fnUntraced(function* (stored: ReadonlyArray<Fingerp
         const variable = grants
           ? "FAUCET_PRIVATE_KEY"
           : (env === null ? faucetNetwork : networks[env]).wallets.setting
-        misfits.push({
+        mismatches.push({
           variable,
           level: "lost",
-          message: `${variable} does not control the wallet ${wallet}, which has ${counted(count, "open transaction")}. They cannot be resent or replaced. Restore the earlier value until they have ended.`
+          message: `${variable} does not control the wallet ${wallet}, which has ${pluralised(count, "open transaction")}. They cannot be resent or replaced. Restore the earlier value until they have ended.`
         })
       }
   }
   for (const secret of secrets)
-    if (!misfits.some(({ variable }) => variable === secret.variable) && !isKnown(secret.variable))
+    if (!mismatches.some(({ variable }) => variable === secret.variable) && !isKnown(secret.variable))
       used.push(secret)
-  return { misfits, used }
+  return { mismatches, used }
 })
 
 /**
- * Compares the secrets with the stored data and returns the misfits and the fingerprints to store. `isThorough`
+ * Compares the secrets with the stored data and returns the mismatches and the fingerprints to store. `isThorough`
  * decrypts and derives everything; otherwise a secret with a stored fingerprint is trusted.
  */
 export const compareSecrets = Effect.fn("compareSecrets")(
@@ -263,10 +263,10 @@ export const compareSecrets = Effect.fn("compareSecrets")(
     const named = yield* namedKeys(stored)
     const lost = yield* lostKeys
     const signers = yield* lostSigners(stored)
-    const otherwise = isThorough && named.misfits.length === 0 ? yield* sealedOtherwise : []
+    const otherwise = isThorough && named.mismatches.length === 0 ? yield* sealedOtherwise : []
     const wallets = yield* walletSecrets(stored, isThorough)
     return {
-      misfits: [...named.misfits, ...lost, ...signers, ...otherwise, ...wallets.misfits],
+      mismatches: [...named.mismatches, ...lost, ...signers, ...otherwise, ...wallets.mismatches],
       named: named.used,
       unnamed: wallets.used
     }
