@@ -39,7 +39,8 @@ export interface Relay {
  */
 export type Relayed =
   | { readonly _tag: "Sent"; readonly transaction: OutgoingTransaction }
-  | { readonly _tag: "Refused" }
+  /** `transaction`: the signed one that no node accepted; its nonce is filled. */
+  | { readonly _tag: "Refused"; readonly transaction?: OutgoingTransaction }
   | { readonly _tag: "Closed" }
   | { readonly _tag: "OverBudget"; readonly limit: RelayLimit | "price" }
 
@@ -185,7 +186,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
         if (offered !== "no_funds") return { _tag: "Sent", transaction: reservation.transaction }
         yield* outbox.fill(reservation.transaction)
         yield* alertEmpty
-        return refused
+        return { ...refused, transaction: reservation.transaction }
       }
       case "OverBudget":
         if (reservation.limit === "total") yield* stop.byTotal

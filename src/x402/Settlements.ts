@@ -9,6 +9,7 @@ import { DenyList, isDenied } from "../chain/DenyList.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import { idsOf } from "../chain/wallets/OutboxRepo.ts"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { networks } from "../domain/networks.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
@@ -50,6 +51,9 @@ const make = Effect.gen(function* () {
   const chain = yield* AuthorizationChain
   const relayer = yield* Relayer
   const denyList = yield* DenyList
+
+  /** Nonces of settlements' transactions for which the relaying wallet could not pay. */
+  const unfunded = new BoundedMap<string, number>(1000)
 
   const reread = (settlement: X402Settlement) =>
     Effect.map(
@@ -207,19 +211,14 @@ const make = Effect.gen(function* () {
       return plan.reason === alreadyUsed ? settlement : yield* giveUp(settlement, plan.reason)
     }
     if (isDenied(denyList, authorization)) return yield* giveUp(settlement, "relay_address_denied")
+    const { call, gas } = plan
     const relayed = yield* relay(
-      {
-        purpose: "settle",
-        reference: id,
-        merchantId,
-        payer: authorization.from,
-        call: plan.call,
-        gas: plan.gas
-      },
+      { purpose: "settle", reference: id, merchantId, payer: authorization.from, call, gas },
       state
     )
     switch (relayed._tag) {
       case "Refused":
+        if (relayed.transaction !== undefined) unfunded.set(id, relayed.transaction.nonce)
         return yield* giveUp(settlement, relayReasons.empty)
       case "OverBudget":
         return yield* giveUp(settlement, budgetReasons[relayed.limit])
@@ -231,11 +230,11 @@ const make = Effect.gen(function* () {
   /**
    * No transaction of ours will move the money, but another party's may have, or ours may be resent.
    * `notBefore` is the block of our receipt: views of earlier blocks do not count. `reason` says how ours
-   * ended.
+   * ended. `if pending`: no failure was reported, so it is resent unless its payment has ended.
    */
   const recover = Effect.fnUntraced(function* (
     settlement: X402Settlement,
-    mayResend: boolean,
+    mayResend: boolean | "if pending",
     ours: {
       readonly notBefore?: bigint | undefined
       readonly reason: SettleReason
@@ -254,14 +253,13 @@ const make = Effect.gen(function* () {
             : "invalid_exact_evm_payload_authorization_valid_before"
         )
       case "open": {
-        if (mayResend) return yield* send(settlement)
+        if (mayResend === true) return yield* send(settlement)
         const { merchantId, env, paymentId } = settlement
         const payment = yield* paymentRepo.find({ merchantId, env }, paymentId)
-        const reason =
-          Option.isSome(payment) && payment.value.status === "settled"
-            ? alreadySettled
-            : (settlement.reportedReason ?? ours.reason)
-        return yield* giveUp(settlement, reason)
+        const status = Option.isSome(payment) ? payment.value.status : "pending"
+        if (mayResend && status === "pending") return yield* send(settlement)
+        const reason = settlement.reportedReason ?? ours.reason
+        return yield* giveUp(settlement, status === "settled" ? alreadySettled : reason)
       }
       case "unknown":
         return settlement
@@ -307,14 +305,19 @@ const make = Effect.gen(function* () {
             : yield* prove(settlement, state.transactionId)
         )
       case "reverted":
-      case "filled":
+      case "filled": {
+        const { outcome, blockNumber } = state
+        // A nonce is filled if the wallet could not pay, or if the payment no longer wanted the transaction.
+        const isUnwanted = outcome === "filled" && unfunded.get(settlement.id) !== transaction.nonce
+        const reason = isUnwanted ? "payment_failed" : relayReasons.empty
+        const again = isUnwanted && settlement.reportedReason === null && "if pending"
         return ended(
-          yield* recover(settlement, actor === "retrying caller", {
-            notBefore: state.blockNumber ?? undefined,
-            // If the nonce was filled, nodes refused the transaction because the wallet could not pay.
-            reason: state.outcome === "filled" ? "relay_wallet_empty" : "invalid_exact_evm_transaction_failed"
+          yield* recover(settlement, actor === "retrying caller" || again, {
+            notBefore: blockNumber ?? undefined,
+            reason: outcome === "filled" ? reason : "invalid_exact_evm_transaction_failed"
           })
         )
+      }
       case "lost":
         return ended(
           yield* recover(settlement, settlement.reportedReason === null || actor === "retrying caller")

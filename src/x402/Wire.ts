@@ -27,7 +27,8 @@ const AnyAddress = Schema.String.check(
 
 const Extra = Schema.Struct({
   name: Schema.optionalKey(Schema.NullOr(Text)),
-  version: Schema.optionalKey(Schema.NullOr(Text))
+  version: Schema.optionalKey(Schema.NullOr(Text)),
+  assetTransferMethod: Schema.optionalKey(Schema.Unknown)
 })
 
 const common = {
@@ -92,6 +93,8 @@ export interface Requirements {
   /** The token's EIP-712 domain, if given. */
   readonly domain: { readonly name: string; readonly version: string } | undefined
   readonly resource: string | undefined
+  /** The way in which the asset is moved, if given: only `eip3009` is an authorization. */
+  readonly transferMethod?: string | undefined
 }
 
 /** A payment as a client sends it, in either version. */
@@ -117,6 +120,11 @@ const domainIn = (extra: typeof Extra.Type | null | undefined) =>
     ? { name: extra.name, version: extra.version }
     : undefined
 
+const transferMethodIn = (extra: typeof Extra.Type | null | undefined) => {
+  const method = extra?.assetTransferMethod ?? undefined
+  return method === undefined || typeof method === "string" ? method : JSON.stringify(method)
+}
+
 const requirementsOf = (
   version: X402Version,
   read: Omit<typeof RequirementsV2.Type, "amount">,
@@ -131,7 +139,8 @@ const requirementsOf = (
   payTo: addressOf(read.payTo),
   maxTimeoutSeconds: read.maxTimeoutSeconds,
   domain: domainIn(read.extra),
-  resource: resource ?? undefined
+  resource: resource ?? undefined,
+  transferMethod: transferMethodIn(read.extra)
 })
 
 const paymentOf = (
@@ -188,8 +197,16 @@ export const encodeHeader = (value: unknown): string => Base64.encode(JSON.strin
 
 const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
+/** The same in the alphabet of base64 and with padding, which some writers omit. */
+const paddedBase64 = (text: string): string => {
+  const plain =
+    /[-_]/.test(text) && !/[+/]/.test(text) ? text.replaceAll("-", "+").replaceAll("_", "/") : text
+  return plain.includes("=") ? plain : plain.padEnd(Math.ceil(plain.length / 4) * 4, "=")
+}
+
+/** Reads a header value in base64 or base64url, with or without padding. */
 export const decodeHeader = (text: string): Option.Option<unknown> =>
-  Option.flatMap(Option.getSuccess(Base64.decodeString(text.trim())), parse)
+  Option.flatMap(Option.getSuccess(Base64.decodeString(paddedBase64(text.trim()))), parse)
 
 const authorizationOnWire = (authorization: Authorization) => ({
   from: authorization.from,

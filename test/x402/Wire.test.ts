@@ -167,4 +167,22 @@ describe("a payment's header", () => {
     for (const text of ["", "%%%", Buffer.from("{").toString("base64")])
       expect(Option.isNone(decodeHeader(text))).toBe(true)
   })
+
+  test("is read in base64 and base64url, with or without padding, and in no other form", () => {
+    // Its base64 has each character in which the alphabets differ, and two of padding.
+    const value = { error: "a?>?>~~" }
+    const text = encodeHeader(value)
+    const url = text.replaceAll("+", "-").replaceAll("/", "_")
+    expect(text).toMatch(/^(?=.*\/)(?=.*\+).*==$/)
+    for (const form of [text, url, text.replace(/=+$/, ""), url.replace(/=+$/, "")])
+      expect([form, decodeHeader(form)]).toEqual([form, Option.some(value)])
+    for (const broken of [
+      text.replace("/", "_"),
+      text.slice(0, -1),
+      `${text}=`,
+      `${text.slice(0, -2)}A`,
+      `=${text}`
+    ])
+      expect([broken, decodeHeader(broken)]).toEqual([broken, Option.none()])
+  })
 })

@@ -6,6 +6,7 @@ import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { decodeHeader } from "../../src/x402/Wire.ts"
 import {
   broadcasts,
+  carries,
   firstVersion,
   headerOf,
   openPayment,
@@ -273,6 +274,32 @@ describe("a payment with an authorization", () => {
     expect(broadcasts(world)).toBe(sent)
     expect(await world.balanceOf(receiver)).toBe(before + amount)
     expect(await world.balanceOf(burner.address)).toBe(amount)
+  }, 180_000)
+
+  test("in no node while its payer reports a transfer: its nonce is filled, and no caller is told that gas is missing", async () => {
+    const id = await openPayment(world, "10")
+    const account = await world.payer()
+    const payload = await world.authorize(account, amount, {
+      validBefore: BigInt(Math.floor(Date.now() / 1000)) + 800n
+    })
+    // The nodes accept the filler only.
+    world.node.behave((method, params) =>
+      carries(method, params, payload) ? { raw: new Response("", { status: 503 }) } : undefined
+    )
+    const waiting = pay(id, headerOf(payload))
+    const state = `SELECT outcome FROM wallet_transactions t
+      JOIN x402_settlements s ON s.id = t.reference WHERE s.payment_id = '${id}' ORDER BY t.nonce`
+    await until(async () => (await rowsOf(world, state)).length > 0)
+    expect((await report(world, id, account, amount, `0x${"ab".repeat(32)}`)).status).toBe(202)
+    await waiting
+    await until(async () => (await settlementOf(id))?.["told_reason"] !== null, 40_000)
+    expect(await settlementOf(id)).toMatchObject({ status: "pending", told_reason: "payment_already_taken" })
+    expect(await rowsOf(world, state)).toEqual([{ outcome: "filled" }])
+    world.node.behave(() => undefined)
+    // The transfer is given up: the signature pays.
+    await rowsOf(world, `UPDATE payment_reports SET next_check_at = NULL WHERE payment_id = '${id}'`)
+    const paid = await pay(id, headerOf(payload))
+    expect([paid.status, paid.body.payment?.payerAddress]).toEqual([200, account.address])
   }, 180_000)
 
   // The last test, because it moves the chain's time.

@@ -101,13 +101,9 @@ export const buyForecast = Effect.fnUntraced(function* (
   })
   const response = yield* Effect.tryPromise({
     try: () =>
-      paying.fetch({
-        requestId: crypto.randomUUID(),
-        url,
-        method: "GET",
-        headers: new Headers(),
-        body: undefined
-      }),
+      paying.fetch({ url, method: "GET", headers: new Headers(), body: undefined }, ({ pay }) =>
+        pay(crypto.randomUUID())
+      ),
     catch: (error) =>
       fail(`The paid API did not answer: ${error instanceof Error ? error.message : "unknown"}`)
   })

@@ -4,7 +4,7 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { McpProtocol, McpServer, Tool, Toolkit } from "effect/ai"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 import { readUpTo } from "./readUpTo.ts"
-import { makeUnderWay } from "./underWay.ts"
+import { contentOf, makeUnderWay } from "./underWay.ts"
 
 const maxTextBytes = 256 * 1024
 /** Time within which a complete response must have arrived. */
@@ -12,6 +12,8 @@ const fetchTimeoutMillis = 120_000
 /** Clients give up after a minute by default; before that, the tool reports a call in progress. */
 const answerWithinMillis = 50_000
 
+const repeated =
+  "This is the paid answer of your earlier identical call. Nothing more was paid. To buy again, pass a new requestId."
 const brokenOff =
   "The resource was paid and its response broke off. Fetch again with the same requestId: it sends this payment again, and no other payment is made."
 
@@ -20,7 +22,7 @@ const Refused = Schema.Struct({ code: Schema.String, message: Schema.String })
 
 const Fetch = Tool.make("fetch", {
   description:
-    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Pass the same requestId to repeat a request without paying again. If you give up a call and repeat it within minutes, it is the same request.",
+    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Pass the same requestId to repeat a request without paying again. An identical call within five minutes gets the same paid answer again: to buy again, pass a new requestId.",
   parameters: Schema.Struct({
     url: Schema.String,
     method: Schema.optionalKey(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])),
@@ -74,10 +76,11 @@ const readText = async (response: Response) => {
 }
 
 interface FetchCall {
+  readonly target: URL
   readonly url: string
   readonly method: string
   readonly headers: Headers
-  readonly body: string | null
+  readonly body: Uint8Array<ArrayBuffer> | undefined
 }
 
 /** An MCP server that speaks on stdio until its input ends. */
@@ -97,15 +100,11 @@ export const layer = (paying: PayingFetch) => {
     )
   )
   /** The complete result of one request, for the agent. */
-  const answerOf = async (id: string, target: URL, { body, headers, method, url }: FetchCall) => {
-    const response = await paying.fetch({
-      requestId: id,
-      url,
-      method,
-      headers,
-      body: body === null ? undefined : new TextEncoder().encode(body),
-      signal: AbortSignal.timeout(fetchTimeoutMillis)
-    })
+  const answerOf = async (id: string, { target, ...request }: FetchCall) => {
+    const response = await paying.fetch(
+      { ...request, signal: AbortSignal.timeout(fetchTimeoutMillis) },
+      ({ pay }) => pay(id)
+    )
     const paid = response.headers.get(outcomeHeaders.amount)
     const location = response.headers.get("location")
     const summary = {
@@ -143,10 +142,15 @@ export const layer = (paying: PayingFetch) => {
         },
         catch: () => ({ code: "INVALID_HEADERS", message: "A header's name or value is not valid." })
       })
-      const request = { url, method: method ?? "GET", headers: [...sent], body: body ?? null }
-      const call = underWay.join(requestId, JSON.stringify(request), (id) =>
-        answerOf(id, target, { ...request, headers: sent })
-      )
+      const request = {
+        target,
+        url,
+        method: method ?? "GET",
+        headers: sent,
+        body: body === undefined ? undefined : new TextEncoder().encode(body)
+      }
+      const content = contentOf(request.method, target.href, sent, request.body)
+      const call = underWay.join(requestId, content, (id) => answerOf(id, request))
       const answer = yield* Effect.tryPromise({
         // Fails only before anything is paid.
         catch: () => ({
@@ -156,8 +160,11 @@ export const layer = (paying: PayingFetch) => {
         try: () => Promise.race([call.answer, sleep(answerWithinMillis, undefined, { ref: false })])
       }).pipe(Effect.tapError(() => Effect.sync(call.done)))
       if (answer !== undefined) {
-        call.done()
-        return answer
+        // The client may have left. An answer without the goods is not given again: its payment is sent again.
+        if (answer.refused === "PAYMENT_ENDED") call.end()
+        else if (answer.paid === null) call.done()
+        else call.keep(answer.refused === null && answer.status < 500 ? answer.body.length : Infinity)
+        return call.isRepeated && answer.refused === null ? { ...answer, message: repeated } : answer
       }
       return yield* Effect.fail({
         code: "STILL_UNDER_WAY",

@@ -3,8 +3,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises"
 import { Option, Redacted, Schema } from "effect"
+import { envs, networks } from "../../domain/networks.ts"
 import { Detail } from "../../platform/http/Envelope.ts"
-import { decodeHeader } from "../../x402/Wire.ts"
+import { decodeHeader, networkNames } from "../../x402/Wire.ts"
+import { decodedBody } from "./decodedBody.ts"
 import { type Beginning, readUpTo } from "./readUpTo.ts"
 import { upstreamFetch } from "./upstreamFetch.ts"
 
@@ -17,15 +19,24 @@ export interface PayingFetchOptions {
 }
 
 export interface AgentRequest {
-  /** The same id is never paid twice: repeating it sends the same payment. */
-  readonly requestId: string
   readonly url: string
   readonly method: string
   readonly headers: Headers
   /** Held in memory so that it can be sent again; undefined if there is no body. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
-  /** Aborts the upstream response when the caller disconnects. */
+  /** Aborts the upstream response. */
   readonly signal?: AbortSignal
+}
+
+/** A 402 that can be paid. */
+export interface Offer {
+  /**
+   * Pays under this id and returns the response; the original 402, with the reason, if nothing is paid. The same id
+   * is never paid twice: it sends the same payment again.
+   */
+  readonly pay: (requestId: string) => Promise<Response>
+  /** Discards the 402 if it is not paid. */
+  readonly discard: () => Promise<void>
 }
 
 /** Headers that report the outcome of a payment to the agent. */
@@ -69,6 +80,8 @@ const decodeRefused = Schema.decodeUnknownOption(Refused)
 const serviceTimeoutMillis = 15_000
 const serviceTries = 3
 const maxRequirementsBytes = 64 * 1024
+/** The most options that the service reads. */
+const maxAccepts = 20
 /** Time within which an upstream's response head must arrive, and the body of a 402. */
 const headTimeoutMillis = 120_000
 
@@ -84,8 +97,32 @@ const requirementsOf = (
       Option.flatMap(Option.fromNullishOr(response.headers.get("payment-required")), decodeHeader),
       decodePaymentRequired
     ),
-    isWhole ? Option.flatMap(parse(new TextDecoder().decode(bytes)), decodePaymentRequired) : Option.none()
+    isWhole
+      ? decodedBody(bytes, response.headers.get("content-encoding"), maxRequirementsBytes).pipe(
+          Option.flatMap((body) => parse(new TextDecoder().decode(body))),
+          Option.flatMap(decodePaymentRequired)
+        )
+      : Option.none()
   ])
+
+const decodeAccept = Schema.decodeUnknownOption(
+  Schema.Struct({ network: Schema.String, asset: Schema.String })
+)
+
+/** The options to send to the service: all of them or, if they are too many, only those in a known network's USDC. */
+const acceptsOf = ({ accepts, x402Version }: typeof PaymentRequired.Type): ReadonlyArray<unknown> => {
+  if (accepts.length <= maxAccepts) return accepts
+  const isKnown = (accepted: unknown) =>
+    Option.exists(decodeAccept(accepted), ({ asset, network }) =>
+      envs.some(
+        (env) =>
+          network === networkNames[env][x402Version] &&
+          asset.toLowerCase() === networks[env].usdc.address.toLowerCase()
+      )
+    )
+  const known = accepts.filter(isKnown)
+  return (known.length === 0 ? accepts : known).slice(0, maxAccepts)
+}
 
 const withHeaders = (
   response: Response,
@@ -125,13 +162,17 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
     })
 
   /** Repeated after a lost response: the request id makes it the same payment. */
-  const sign = async (request: AgentRequest, required: typeof PaymentRequired.Type): Promise<SignResult> => {
+  const sign = async (
+    requestId: string,
+    resource: string,
+    required: typeof PaymentRequired.Type
+  ): Promise<SignResult> => {
     const body = JSON.stringify({
-      requestId: request.requestId,
-      resource: request.url,
+      requestId,
+      resource,
       paymentRequired: {
         x402Version: required.x402Version,
-        accepts: required.accepts.slice(0, 20),
+        accepts: acceptsOf(required),
         ...(required.resource === undefined ? {} : { resource: required.resource }),
         ...(required.extensions === undefined ? {} : { extensions: required.extensions })
       }
@@ -195,8 +236,9 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
   return {
     /**
      * Returns the upstream's response, after paying for it if requested and allowed. Fails as `fetch` does.
+     * `decide` gets a 402 that can be paid, and pays it or returns another response.
      */
-    fetch: async (request: AgentRequest): Promise<Response> => {
+    fetch: async (request: AgentRequest, decide: (offer: Offer) => Promise<Response>): Promise<Response> => {
       const { first, beginning } = await send(request, {}, async (response) => ({
         first: response,
         beginning: response.status === 402 ? await readUpTo(response.body, maxRequirementsBytes) : undefined
@@ -213,52 +255,55 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       if (Option.isNone(required)) {
         return refuse("NOT_X402", "The 402 carries no x402 requirements of version 1 or 2.")
       }
-      const result = await sign(request, required.value)
-      if (result._tag === "Refused") return refuse(result.code, result.message)
-      const { agentPayment: payment, header } = result.signed
-      if (payment.status === "expired" || payment.status === "released")
-        return refuse(
-          "PAYMENT_ENDED",
-          `The payment of this request id was ${payment.status === "expired" ? "not used while it was good" : "cancelled"}: it paid nothing, and never will. Use a new quittance-request-id to pay.`
-        )
-      await beginning.cancel()
-      const paid = {
-        [outcomeHeaders.paymentId]: payment.id,
-        [outcomeHeaders.requestId]: request.requestId,
-        [outcomeHeaders.amount]: payment.amount
-      }
-      const logOutcome = (outcome: string) =>
-        log(
-          `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
-        )
-      try {
-        const second = await send(request, { [header.name]: header.value }, async (response) => response)
-        if (second.status === 402) {
-          logOutcome(result.repeated ? "repeated" : "refused")
-          return withHeaders(second, second.body, {
-            ...paid,
-            [outcomeHeaders.refused]: result.repeated ? "PAYMENT_ALREADY_MADE" : "PAYMENT_NOT_ACCEPTED",
-            [outcomeHeaders.message]: result.repeated
-              ? "This request id has made its payment before, and the resource gives nothing more for it. Use a new quittance-request-id to buy again."
-              : "The resource did not accept the payment. Its amount counts until its authorization has expired."
-          })
+      const pay = async (requestId: string): Promise<Response> => {
+        const result = await sign(requestId, request.url, required.value)
+        if (result._tag === "Refused") return refuse(result.code, result.message)
+        const { agentPayment: payment, header } = result.signed
+        if (payment.status === "expired" || payment.status === "released")
+          return refuse(
+            "PAYMENT_ENDED",
+            `The payment of this request id was ${payment.status === "expired" ? "not used while it was good" : "cancelled"}: it paid nothing, and never will. Use a new quittance-request-id to pay.`
+          )
+        await beginning.cancel()
+        const paid = {
+          [outcomeHeaders.paymentId]: payment.id,
+          [outcomeHeaders.requestId]: requestId,
+          [outcomeHeaders.amount]: payment.amount
         }
-        logOutcome(result.repeated ? "repeated" : "paid")
-        return withHeaders(second, second.body, paid)
-      } catch {
-        logOutcome("unknown")
-        return Response.json(
-          {
-            error: {
-              code: "PAYMENT_OUTCOME_UNKNOWN",
-              message:
-                "The resource was sent a payment and gave no answer. Send the request again with the same quittance-request-id: it repeats this payment and makes no other.",
-              paymentId: payment.id
-            }
-          },
-          { status: 502, headers: { ...paid, [outcomeHeaders.refused]: "PAYMENT_OUTCOME_UNKNOWN" } }
-        )
+        const logOutcome = (outcome: string) =>
+          log(
+            `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
+          )
+        try {
+          const second = await send(request, { [header.name]: header.value }, async (response) => response)
+          if (second.status === 402) {
+            logOutcome(result.repeated ? "repeated" : "refused")
+            return withHeaders(second, second.body, {
+              ...paid,
+              [outcomeHeaders.refused]: result.repeated ? "PAYMENT_ALREADY_MADE" : "PAYMENT_NOT_ACCEPTED",
+              [outcomeHeaders.message]: result.repeated
+                ? "This request id has made its payment before, and the resource gives nothing more for it. Use a new quittance-request-id to buy again."
+                : "The resource did not accept the payment. Its amount counts until its authorization has expired."
+            })
+          }
+          logOutcome(result.repeated ? "repeated" : "paid")
+          return withHeaders(second, second.body, paid)
+        } catch {
+          logOutcome("unknown")
+          return Response.json(
+            {
+              error: {
+                code: "PAYMENT_OUTCOME_UNKNOWN",
+                message:
+                  "The resource was sent a payment and gave no answer. Send the request again with the same quittance-request-id: it repeats this payment and makes no other.",
+                paymentId: payment.id
+              }
+            },
+            { status: 502, headers: { ...paid, [outcomeHeaders.refused]: "PAYMENT_OUTCOME_UNKNOWN" } }
+          )
+        }
       }
+      return decide({ pay, discard: beginning.cancel })
     },
     /** The service's record of the agent: balances, caps, newest payments. */
     agent: async (): Promise<unknown> => {

@@ -3,6 +3,8 @@
 import { isFromBrowser } from "./isFromBrowser.ts"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 import { type LoopbackRequest, type LoopbackServer, serveLoopback } from "./serveLoopback.ts"
+import { makeSharedPurchases } from "./sharedPurchases.ts"
+import { contentOf } from "./underWay.ts"
 
 /** Hop-by-hop headers (RFC 9110, section 7.6.1), and those that the next hop sets itself. */
 const hopHeaders = [
@@ -20,6 +22,8 @@ const hopHeaders = [
 ]
 const requestIdHeader = "quittance-request-id"
 const maxBodyBytes = 10 * 1024 * 1024
+/** How long a paid answer is still read after its client has left. */
+const readOnMillis = 120_000
 
 const refusal = (status: number, code: string, message: string) =>
   Response.json(
@@ -71,9 +75,9 @@ const cleaned = (response: Response, target: URL, ownHost: string): Response => 
 }
 
 /** Handles one request to the proxy. */
-const makeHandler =
-  (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>) =>
-  async (request: LoopbackRequest): Promise<Response> => {
+const makeHandler = (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>) => {
+  const purchase = makeSharedPurchases()
+  return async (request: LoopbackRequest): Promise<Response> => {
     // Another name that resolves to loopback is not the proxy's (DNS rebinding).
     const ownHost = request.headers.get("host") ?? ""
     if (!ownHosts().includes(ownHost)) {
@@ -98,23 +102,31 @@ const makeHandler =
     if (body === "too_large") {
       return refusal(413, "BODY_TOO_LARGE", "The proxy takes bodies of at most 10 MiB. Nothing was sent on.")
     }
+    const { delivered, method } = request
+    const headers = forwarded(request.headers)
+    // Once a payment may have been signed, the call goes on without its client.
+    let mayBePaid = false
+    const upstream = new AbortController()
+    void delivered.then((isDelivered) => {
+      if (isDelivered) return
+      if (mayBePaid) setTimeout(() => upstream.abort(), readOnMillis).unref()
+      else upstream.abort()
+    })
     try {
-      return cleaned(
-        await paying.fetch({
-          requestId: requestId ?? crypto.randomUUID(),
-          url: target.href,
-          method: request.method,
-          headers: forwarded(request.headers),
-          body,
-          signal: request.signal
-        }),
-        target,
-        ownHost
+      const response = await paying.fetch(
+        { url: target.href, method, headers, body, signal: upstream.signal },
+        (offer) => {
+          upstream.signal.throwIfAborted()
+          mayBePaid = true
+          return purchase(offer, contentOf(method, target.href, headers, body), requestId, delivered)
+        }
       )
+      return cleaned(response, target, ownHost)
     } catch {
       return refusal(502, "UPSTREAM_UNREACHABLE", `${target.host} does not answer. Nothing was paid.`)
     }
   }
+}
 
 /** Listens on loopback. Port 0 picks a free port. */
 export const startProxy = async (paying: PayingFetch, port: number): Promise<LoopbackServer> => {

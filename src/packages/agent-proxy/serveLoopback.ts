@@ -9,8 +9,8 @@ export interface LoopbackRequest {
   readonly headers: Headers
   /** The whole body; undefined if there is none, `too_large` if it exceeds the limit. */
   readonly body: () => Promise<Uint8Array<ArrayBuffer> | undefined | "too_large">
-  /** Aborts when the client disconnects. */
-  readonly signal: AbortSignal
+  /** True once the complete response is sent; false if the client disconnects or the response breaks off. */
+  readonly delivered: Promise<boolean>
 }
 
 export interface LoopbackServer {
@@ -42,6 +42,8 @@ const readBody = async (incoming: IncomingMessage, limit: number) => {
 const send = async (response: Response, outgoing: ServerResponse, signal: AbortSignal): Promise<void> => {
   outgoing.writeHead(response.status, response.statusText, Object.fromEntries(response.headers))
   const reader = response.body?.getReader()
+  const cancel = () => void reader?.cancel().catch(() => undefined)
+  signal.addEventListener("abort", cancel)
   // Sends the status at once, even if the body takes longer.
   outgoing.flushHeaders()
   try {
@@ -52,7 +54,8 @@ const send = async (response: Response, outgoing: ServerResponse, signal: AbortS
     }
     outgoing.end()
   } finally {
-    if (signal.aborted) await reader?.cancel()
+    signal.removeEventListener("abort", cancel)
+    if (signal.aborted) cancel()
   }
 }
 
@@ -65,13 +68,17 @@ export const serveLoopback = async (
   const server = createServer((incoming, outgoing) => {
     const gone = new AbortController()
     outgoing.on("close", () => gone.abort())
+    const delivered = new Promise<boolean>((resolve) => {
+      outgoing.on("finish", () => resolve(true))
+      outgoing.on("close", () => resolve(false))
+    })
     const answer = async () => {
       const response = await handler({
         target: incoming.url ?? "",
         method: incoming.method ?? "GET",
         headers: headersOf(incoming),
         body: () => readBody(incoming, maxBodyBytes),
-        signal: gone.signal
+        delivered
       })
       await send(response, outgoing, gone.signal)
     }

@@ -4,8 +4,8 @@ export interface Command {
   readonly usage: string
   readonly options: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
   readonly required?: ReadonlyArray<string>
-  /** The number of required arguments after the command. */
-  readonly words?: number
+  /** The required arguments after the command, as a message names them: "an event's id". */
+  readonly words?: ReadonlyArray<string>
   readonly run: (input: {
     readonly flags: { readonly [name: string]: string | undefined }
     readonly words: ReadonlyArray<string>

@@ -58,7 +58,7 @@ const resend: Command = {
   summary: "Resend an event",
   usage: "webhooks resend EVENT",
   options: {},
-  words: 1,
+  words: ["an event's id"],
   run: async ({ flags, words: [id = ""], print }) => {
     const delivery = await new Quittance(readSettings(flags)).events.resend(id)
     const attempt = delivery.attempts.at(-1)
@@ -95,7 +95,7 @@ const replay: Command = {
     }
     print(
       { count, ...(failed === 0 ? {} : { failed }) },
-      `${pluralised(count, "event")} delivered again.${failed === 0 ? "" : ` ${pluralised(failed, "event")} not accepted.`}`
+      `Delivered ${pluralised(count, "event")}.${failed === 0 ? "" : ` Your endpoint did not accept ${pluralised(failed, "event")}.`}`
     )
   }
 }
@@ -112,7 +112,8 @@ const triggerTest: Command = {
 
 const triggerSettled: Command = {
   summary: "Send a signed sample of payment.settled to a URL; nothing is paid",
-  usage: "trigger payment.settled --forward-to http://localhost:3000/webhooks/quittance [--order URL]",
+  usage:
+    "trigger payment.settled --forward-to http://localhost:3000/webhooks/quittance [--order URL] [--amount 10.00]",
   options: { "forward-to": { type: "string" }, order: { type: "string" }, amount: { type: "string" } },
   required: ["forward-to"],
   run: async ({ flags, print, say }) => {
@@ -148,6 +149,7 @@ const triggerSettled: Command = {
         },
         secret: settings.webhookSecret,
         patienceSeconds: 5,
+        advice: "Start your server, then try again.",
         onWait: () => say(`${url} does not respond; trying again.`)
       }
     )

@@ -13,7 +13,10 @@ export const endpointUrl = (text: string): string => {
   )
 }
 
-/** Returns the endpoint's status. Waits up to `patienceSeconds` for an endpoint that does not respond. */
+/**
+ * Returns the endpoint's status. Waits up to `patienceSeconds` for an endpoint that does not respond, then fails with
+ * `advice`.
+ */
 export const forward = async (
   url: string,
   event: WebhookEvent,
@@ -21,6 +24,7 @@ export const forward = async (
     readonly order?: WebhookOrder
     readonly secret: string
     readonly patienceSeconds: number
+    readonly advice: string
     readonly onWait: () => void
   }
 ): Promise<number> => {
@@ -44,7 +48,7 @@ export const forward = async (
     } catch {
       if (performance.now() - started > options.patienceSeconds * 1000)
         throw new CommandRefused(
-          `${url} did not respond for ${options.patienceSeconds} seconds. Nothing is lost: start again to continue with ${event.id}.`
+          `${url} did not respond for ${options.patienceSeconds} seconds. ${options.advice}`
         )
       if (pause === firstPauseMillis) options.onWait()
       await new Promise((resolve) => setTimeout(resolve, pause))

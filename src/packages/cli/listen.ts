@@ -73,6 +73,7 @@ export const listen: Command = {
           ...orderOf(item),
           secret: settings.webhookSecret,
           patienceSeconds,
+          advice: `Nothing is lost: start again to continue with ${item.event.id}.`,
           onWait: () => say(`${url} does not respond; trying again.`)
         })
         cursor = item.event.id

@@ -79,8 +79,8 @@ const main = async (args: ReadonlyArray<string>): Promise<void> => {
   if (flags["help"] === "true") return console.log(`${command.summary}.\n${usage}`)
   const missing = command.required?.find((flag) => flags[flag] === undefined)
   if (missing !== undefined) throw new CommandRefused(`\`quittance ${name}\` needs --${missing}.`, 2, usage)
-  if (parsed.positionals.length < (command.words ?? 0))
-    throw new CommandRefused(`\`quittance ${name}\` needs more arguments.`, 2, usage)
+  const lacking = command.words?.[parsed.positionals.length]
+  if (lacking !== undefined) throw new CommandRefused(`\`quittance ${name}\` needs ${lacking}.`, 2, usage)
   const isJson = flags["json"] === "true"
   await command.run({
     flags,

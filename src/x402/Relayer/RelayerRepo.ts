@@ -33,11 +33,11 @@ export interface BudgetedRelay {
 
 export interface RelayOrder extends Omit<Entry, keyof BudgetedRelay>, BudgetedRelay {
   readonly purpose: "settle" | "cancel"
-  /** The wallet's next nonce by the chain. */
+  /** The wallet's next nonce according to the chain. */
   readonly chainNonce: number
 }
 
-/** The exhausted budget. */
+/** The limit that prevents the relay. */
 export type RelayLimit = RelayBound | "reverts" | "reserve"
 
 export type Reservation =
@@ -75,7 +75,7 @@ export class RelayerRepo extends Context.Service<
   {
     /** Signs and stores inside the lock, unless the reference has an open transaction. */
     readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Reservation>
-    /** The budget that does not suffice for the order now. */
+    /** The limit that the order would exceed now, if any. */
     readonly limitOf: (wallet: Address, order: BudgetedRelay) => Effect.Effect<RelayLimit | undefined>
     /**
      * True if a settlement may still move its money with one of these transactions. Either it and its payment

@@ -49,6 +49,13 @@ const obstacle = (
     )
   if (read.asset !== usdc.address)
     return detail(`${path}.asset`, "The agent pays in Circle's USDC only.", usdc.address, read.asset)
+  if (read.transferMethod !== undefined && read.transferMethod !== "eip3009")
+    return detail(
+      `${path}.extra.assetTransferMethod`,
+      "The agent pays by EIP-3009 authorizations only.",
+      "eip3009",
+      read.transferMethod
+    )
   if (read.domain !== undefined && read.domain.name !== usdc.domainName)
     return detail(
       `${path}.extra.name`,

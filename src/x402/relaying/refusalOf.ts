@@ -16,7 +16,7 @@ export const obstacleNames: { readonly [O in RelayObstacle | "denied"]: RelayRea
   denied: "declined"
 }
 
-export type Refusal =
+export type RelayRefusal =
   /** Another payment attempt takes precedence. */
   | { readonly _tag: "Taken" }
   | { readonly _tag: "Failed" }
@@ -47,7 +47,7 @@ const relayReasons: { readonly [R in SettleReason]?: RelayReason } = {
   relay_address_denied: "declined"
 }
 
-export const refusalOf = (reason: SettleReason): Refusal => {
+export const refusalOf = (reason: SettleReason): RelayRefusal => {
   if (reason === "payment_already_taken" || reason === "payment_already_settled") return { _tag: "Taken" }
   if (reason === "payment_failed") return { _tag: "Failed" }
   const relay = relayReasons[reason]

@@ -33,10 +33,20 @@ describe("a way to pay", () => {
     expect(choice.amount).toBe(50_000n as typeof choice.amount)
   })
 
+  test("is by EIP-3009, named or not: an option by permit2 before it is skipped", () => {
+    const by = (assetTransferMethod: unknown) => way({ extra: { ...way().extra, assetTransferMethod } })
+    for (const method of ["eip3009", null]) {
+      const choice = Effect.runSync(chooseRequirement("test", 2, [by("permit2"), by(method), way()]))
+      expect(choice.accepted).toEqual(by(method))
+    }
+  })
+
   test.each([
     ["scheme", { scheme: "upto" }],
     ["network", { network: "eip155:8453" }],
     ["asset", { asset: thief }],
+    ["extra.assetTransferMethod", { extra: { ...way().extra, assetTransferMethod: "permit2" } }],
+    ["extra.assetTransferMethod", { extra: { ...way().extra, assetTransferMethod: 7 } }],
     ["extra.name", { extra: { name: "USDX", version: usdc.domainVersion } }],
     ["extra.version", { extra: { name: usdc.domainName, version: "9" } }],
     ["amount", { amount: "0" }],

@@ -4,7 +4,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { once } from "node:events"
 import { createServer } from "node:http"
+import zlib from "node:zlib"
 import { Effect, Redacted } from "effect"
+import { networks } from "../../../src/domain/networks.ts"
 import { isFromBrowser } from "../../../src/packages/agent-proxy/isFromBrowser.ts"
 import { makePayingFetch } from "../../../src/packages/agent-proxy/PayingFetch.ts"
 import { startProxy } from "../../../src/packages/agent-proxy/Proxy.ts"
@@ -151,6 +153,146 @@ describe("agent proxy", () => {
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(/^paid .* 0\.25 USDC to 0x/)
     expect(lines.join("\n")).not.toContain(key)
+  })
+
+  describe("a request without an id whose client gave up", () => {
+    /** A resource that sends the paid answer once per payment, and its goods when `release` is called. */
+    const slowGoods = (goods = "the goods") => {
+      let release = () => {}
+      const released = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      let sold = 0
+      onUpstream = async (request) => {
+        if (!request.headers.has("payment-signature")) return paymentRequired()
+        sold += 1
+        if (sold > 1) return paymentRequired()
+        await released
+        return new Response(goods)
+      }
+      return { release: () => release(), sold: () => sold }
+    }
+    const ids = () => new Set(signRequests.map(({ requestId }) => requestId))
+    const post = (path: string, init: RequestInit = {}) =>
+      fetch(`${proxy}/${upstream}/${path}`, { method: "POST", body: "question", ...init })
+    const until = async (isSo: () => boolean) => {
+      for (let wait = 0; wait < 1_000 && !isSo(); wait++) await Bun.sleep(10)
+    }
+
+    test("gets the paid answer when it is sent again, during the first request or after it", async () => {
+      onService = signs
+      for (const when of ["during", "after"] as const) {
+        signRequests.length = 0
+        const { release, sold } = slowGoods()
+        const leave = new AbortController()
+        const left = post(when, { signal: leave.signal }).catch(() => undefined)
+        await until(() => sold() === 1)
+        leave.abort()
+        await left
+        if (when === "after") {
+          release()
+          await Bun.sleep(300)
+        }
+        const again = post(when)
+        await Bun.sleep(300)
+        release()
+        const answer = await again
+        expect([when, answer.status, await answer.text()]).toEqual([when, 200, "the goods"])
+        expect(answer.headers.get("quittance-payment-message")).toStartWith(
+          "This is the paid answer of an identical"
+        )
+        expect(answer.headers.get("quittance-request-id")).toBe(signRequests[0]?.requestId ?? "?")
+        expect([ids().size, sold()]).toEqual([1, 1])
+        // It has been delivered: a program that repeats the request buys again.
+        await post(when)
+        expect(ids().size).toBe(2)
+      }
+    })
+
+    test("sends its payment again, and signs no other, if the answer is too large to keep or failed", async () => {
+      onService = signs
+      const { release, sold } = slowGoods("g".repeat(2 * 1024 * 1024))
+      const leave = new AbortController()
+      const left = post("large", { signal: leave.signal }).catch(() => undefined)
+      await until(() => sold() === 1)
+      leave.abort()
+      await left
+      release()
+      await Bun.sleep(300)
+      expect((await post("large")).status).toBe(402)
+      expect([ids().size, sold()]).toEqual([1, 2])
+      signRequests.length = 0
+      let answers = 0
+      onUpstream = (request) => {
+        if (!request.headers.has("payment-signature")) return paymentRequired()
+        return answers++ === 0 ? new Response("try again", { status: 503 }) : new Response("the goods")
+      }
+      expect((await post("busy")).status).toBe(503)
+      expect(await (await post("busy")).text()).toBe("the goods")
+      expect(ids().size).toBe(1)
+    })
+  })
+
+  test("a 402 of version 1 is paid in any content coding, and passed on in it", async () => {
+    const body = JSON.stringify({ x402Version: 1, accepts: [{ scheme: "exact" }] })
+    onService = signs
+    for (const [coding, bytes] of [
+      ["gzip", zlib.gzipSync(body)],
+      ["deflate", zlib.deflateSync(body)],
+      ["deflate", zlib.deflateRawSync(body)],
+      ["br", zlib.brotliCompressSync(body)],
+      ["zstd", zlib.zstdCompressSync(body)]
+    ] as const) {
+      onUpstream = (request) =>
+        request.headers.has("payment-signature")
+          ? new Response("the goods")
+          : new Response(bytes, { status: 402, headers: { "content-encoding": coding } })
+      const answer = await fetch(`${proxy}/${upstream}/ask`)
+      expect([coding, answer.status, await answer.text()]).toEqual([coding, 200, "the goods"])
+    }
+    // More than the limit, or in no coding at all: not read, and passed on as it is.
+    for (const bytes of [zlib.gzipSync(" ".repeat(10_000_000)), Buffer.from(body)]) {
+      onUpstream = () => new Response(bytes, { status: 402, headers: { "content-encoding": "gzip" } })
+      const answer = await fetch(`${proxy}/${upstream}/ask`, { decompress: false })
+      expect(answer.headers.get("quittance-payment-refused")).toBe("NOT_X402")
+      expect(answer.headers.get("content-encoding")).toBe("gzip")
+      expect(Buffer.from(await answer.arrayBuffer())).toEqual(Buffer.from(bytes))
+    }
+  })
+
+  test("of more options than the service reads, it gets those in USDC on a known network", async () => {
+    const { usdc, x402 } = networks.test
+    const option = (changes: object = {}) => ({
+      scheme: "exact",
+      network: x402[2],
+      asset: usdc.address.toLowerCase(),
+      ...changes
+    })
+    const others = Array.from({ length: 20 }, (_, index) => option({ network: `eip155:${index + 1}` }))
+    const token = option({ asset: "0x0000000000000000000000000000000000000001" })
+    let sent: unknown
+    onService = async (request) => {
+      sent = JSON.parse(await request.text()).paymentRequired.accepts
+      return signs(request)
+    }
+    for (const [accepts, expected] of [
+      [[...others, token, option()], [option()]],
+      [[...others, token], others],
+      [
+        [token, option()],
+        [token, option()]
+      ]
+    ] as const) {
+      onUpstream = (request) =>
+        request.headers.has("payment-signature")
+          ? new Response("the goods")
+          : new Response("", {
+              status: 402,
+              headers: { "payment-required": encodeHeader({ x402Version: 2, accepts }) }
+            })
+      await (await fetch(`${proxy}/${upstream}/ask`)).text()
+      expect<unknown>(sent).toEqual(expected)
+    }
   })
 
   test("a 402 whose requirements fill a header of 20 kB is paid, with its extensions", async () => {
@@ -528,6 +670,17 @@ describe("agent proxy", () => {
     expect(fetched.result.structuredContent).toMatchObject({ status: 200, body: "the goods", paid: "0.25" })
     expect(JSON.stringify(fetched)).not.toContain(key)
     expect(fetched.result.structuredContent.requestId).toBe(signRequests[0]?.requestId)
+    // A client that left before the answer calls again: the same answer, and nothing more is paid.
+    const calledAgain = await ask({
+      id: 12,
+      method: "tools/call",
+      params: { name: "fetch", arguments: { url: `${upstream}/x` } }
+    })
+    expect(calledAgain.result.structuredContent).toEqual({
+      ...fetched.result.structuredContent,
+      message: expect.stringContaining("To buy again, pass a new requestId.")
+    })
+    expect(signRequests).toHaveLength(1)
     // A truncated answer: what was paid, and the id with which it can be requested again.
     const broken = createServer((request, response) => {
       if (request.headers["payment-signature"] === undefined)
