@@ -1,6 +1,6 @@
 // Allows settlement only on the right chain. Each configured network is checked at start and whenever a node
-// reconnects. A wrong network stops the start in production and switches settlement off in development; a silent
-// network does neither.
+// reconnects. A wrong network prevents the service from starting in production and switches settlement off in
+// development; a silent network does neither.
 import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Env } from "../domain/Chain.ts"
 import { byEnv, networks } from "../domain/networks.ts"

@@ -95,7 +95,8 @@ export const BlockHeader = Schema.NullOr(
     hash: Word,
     parentHash: Word,
     timestamp: Quantity,
-    logsBloom: Schema.optionalKey(lowerHex(/^0x[0-9a-fA-F]{512}$/)),
+    /** Null or empty if the node keeps none. */
+    logsBloom: Schema.optionalKey(Schema.NullOr(lowerHex(/^0x(?:[0-9a-fA-F]{512})?$/))),
     transactions: Schema.optionalKey(Schema.Array(Schema.Unknown))
   })
 )
@@ -105,12 +106,14 @@ export const RangeLog = Schema.Struct({ ...ReceiptLog.fields, blockNumber: Quant
 
 /**
  * The frame of every response; each method's schema decodes `result`. Providers fill it freely: an error without an
- * id, with a quoted code, or as a string; `"error": null` beside a result.
+ * id, with a quoted code, as a string or without the frame's `error`; `"error": null` beside a result.
  */
 export const RpcResponse = Schema.fromJsonString(
   Schema.Struct({
     id: Schema.optionalKey(Schema.Unknown),
     result: Schema.optionalKey(Schema.Unknown),
-    error: Schema.optionalKey(Schema.Unknown)
+    error: Schema.optionalKey(Schema.Unknown),
+    code: Schema.optionalKey(Schema.Unknown),
+    message: Schema.optionalKey(Schema.String)
   })
 )

@@ -25,13 +25,13 @@ import { testEffect } from "../support/run.ts"
 const price = 1_000_000n
 type Verifier = ChainVerifier["Service"]
 
-/** Nodes that have deleted every block below a height. */
+/** Nodes that have deleted every block below a height, and how they say so. */
 const pruned =
-  (oldest: () => bigint) =>
+  (oldest: () => bigint, says: RangeReading = RangeReading.Lacking()) =>
   (chain: Verifier): Verifier => ({
     ...chain,
     readTransfers: (env, from, to, filter) =>
-      from < oldest() ? Effect.succeed(RangeReading.Lacking()) : chain.readTransfers(env, from, to, filter)
+      from < oldest() ? Effect.succeed(says) : chain.readTransfers(env, from, to, filter)
   })
 
 const watched = (
@@ -150,6 +150,31 @@ describe("nodes without old blocks", () => {
     1,
     undefined,
     { aroundChain: pruned(() => oldest), blocks: 10 }
+  )
+
+  let refused = 0n
+  watched(
+    "blocks that the nodes refuse for ten minutes, in whatever words, are skipped with the same alert",
+    (raised) =>
+      Effect.gen(function* () {
+        const { chain, send, transfers } = yield* shop
+        yield* passes("10 seconds")
+        const before = yield* Effect.map(TransferRepo, ({ cursor }) => cursor("test")).pipe(Effect.flatten)
+        const last = Option.getOrThrow(before).blockNumber
+        refused = last + 1_000n
+        yield* chain.mine(3_000)
+        yield* passes("9 minutes")
+        expect(raised).toEqual([])
+        yield* passes("3 minutes")
+        yield* send(thief, 10_000n)
+        yield* passes("20 seconds")
+        expect((yield* transfers).map(({ amount }) => amount)).toEqual([10_000n])
+        expect(raised.map(({ kind }) => kind)).toEqual(["chain_gap"])
+        expect(raised[0]?.message).toContain(`blocks ${last + 1n} to ${refused - 1n} `)
+      }),
+    1,
+    undefined,
+    { aroundChain: pruned(() => refused, RangeReading.Unread({ refused: true })), blocks: 10 }
   )
 
   let until = 0

@@ -6,6 +6,7 @@ import { type Address, type Env, TransactionHash } from "../../domain/Chain.ts"
 import { blocksIn, byEnv, networks } from "../../domain/networks.ts"
 import { everyTransfer, type ReceiverFilter } from "../ReceiverFilter.ts"
 import { NodeFailure } from "../RpcPool/NodeFailure.ts"
+import { isUnsupported } from "../RpcPool/nodeErrors.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
 import { BlockHeader, Quantity, RangeLog, ReceiptLog } from "../RpcSchemas.ts"
@@ -33,7 +34,7 @@ const lagMillis = 128_000
 const indexLagMillis = 30_000
 
 const RangeLogs = Schema.Array(RangeLog)
-const Receipts = Schema.Array(Schema.Struct({ logs: Schema.Array(ReceiptLog) }))
+const Receipts = Schema.NullOr(Schema.Array(Schema.Struct({ logs: Schema.Array(ReceiptLog) })))
 /** USDC, and the tokens that buyers mistake for it. */
 const tokensOf = byEnv((env) => {
   const { otherTokens, usdc } = networks[env]
@@ -73,15 +74,14 @@ const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Plac
   return [...each.values()].toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
 })
 
-/** The transfers of a block from its receipts, which need no index. */
+/** The transfers of a block from its receipts, which need no index. Undefined if the node lacks some of them. */
 const logsOfReceipts = Effect.fnUntraced(function* (
   node: RpcNode,
   env: Env,
   { hash, number, transactions }: Header
 ) {
-  const receipts = yield* node.call("eth_getBlockReceipts", [hash], Receipts)
-  if (transactions !== undefined && receipts.length !== transactions.length)
-    return yield* malformed("receipts of some of the block's transactions only")
+  const receipts = (yield* node.call("eth_getBlockReceipts", [hash], Receipts)) ?? []
+  if (transactions !== undefined && receipts.length !== transactions.length) return undefined
   return receipts
     .flatMap(({ logs }) => logs)
     .filter(({ address, topics }) => tokensOf[env].includes(address) && topics[0] === transferTopic)
@@ -90,7 +90,9 @@ const logsOfReceipts = Effect.fnUntraced(function* (
 
 /**
  * Reads a block's transfers again if its list was empty but its bloom contradicts that. If the node lists another
- * transfer of the token, its index has the block. Undefined if the index may still be behind the block.
+ * transfer of the token, its index has the block. Otherwise its receipts decide. A node that does not offer them is
+ * believed once the block is old: the bloom was a false positive. `behind`: the node's index or receipts may still
+ * follow; `lacking`: they should have.
  */
 const lookAgain = Effect.fnUntraced(function* (
   node: RpcNode,
@@ -99,19 +101,18 @@ const lookAgain = Effect.fnUntraced(function* (
   filter: ReceiverFilter
 ) {
   const place = { blockHash: header.hash }
+  const isNew = (yield* Clock.currentTimeMillis) - Number(header.timestamp) * 1_000 < indexLagMillis
   const others = filter === everyTransfer ? [] : yield* logsIn(node, env, place, everyTransfer)
   const all =
     others.length > 0
       ? others
       : yield* logsOfReceipts(node, env, header).pipe(
-          // Not every node supports it. If the list of an old block is empty, the bloom was a false positive.
-          Effect.catch(() =>
-            Effect.map(Clock.currentTimeMillis, (now): ReadonlyArray<Log> | undefined =>
-              now - Number(header.timestamp) * 1_000 < indexLagMillis ? undefined : []
-            )
+          Effect.catchIf(
+            ({ nodeMessage = "" }: NodeFailure) => isUnsupported(nodeMessage),
+            () => Effect.succeed(isNew ? undefined : [])
           )
         )
-  return all?.filter(({ topics }) => filter.has(topics))
+  return all?.filter(({ topics }) => filter.has(topics)) ?? (isNew ? "behind" : "lacking")
 })
 
 const readRange = Effect.fnUntraced(function* (
@@ -123,7 +124,8 @@ const readRange = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Answer, NodeFailure> {
   const token = networks[env].usdc.address
   const isSuspect = ({ hash, logsBloom }: Header, logs: ReadonlyArray<Log>) =>
-    logsBloom !== undefined &&
+    typeof logsBloom === "string" &&
+    logsBloom !== "0x" &&
     filter.questions.length > 0 &&
     !logs.some(({ blockHash }) => blockHash === hash) &&
     filter.mayBeIn(logsBloom, token)
@@ -133,7 +135,7 @@ const readRange = Effect.fnUntraced(function* (
     if (block === null) return yield* absent(node, env, to)
     const listed = yield* logsIn(node, env, { blockHash: block.hash }, filter)
     const logs = isSuspect(block, listed) ? yield* lookAgain(node, env, block, filter) : listed
-    if (logs === undefined) return "behind"
+    if (typeof logs === "string") return logs
     if (!logs.every(({ blockHash, blockNumber }) => blockHash === block.hash && blockNumber === to))
       return yield* malformed("logs of another block than the one asked for")
     return { parentHash: block.parentHash, blockHash: block.hash, blockTime: block.timestamp, logs }
@@ -153,7 +155,7 @@ const readRange = Effect.fnUntraced(function* (
   for (const block of [first, last]) {
     if (!isSuspect(block, logs)) continue
     const missing = yield* lookAgain(node, env, block, filter)
-    if (missing === undefined) return "behind"
+    if (typeof missing === "string") return missing
     if (missing.length > 0)
       return yield* new NodeFailure({
         kind: "declined",
@@ -249,14 +251,14 @@ export const readingOf = (
   const [range] = agreed
   if (range === "behind") return RangeReading.Behind()
   if (range === "lacking") return RangeReading.Lacking()
-  const of = (token: Address) => range.logs.filter(({ address }) => address === token.toLowerCase())
+  const logsOf = (token: Address) => range.logs.filter(({ address }) => address === token.toLowerCase())
   return RangeReading.Read({
     parentHash: TransactionHash.make(range.parentHash),
     blockHash: TransactionHash.make(range.blockHash),
     blockTime: range.blockTime,
-    transfers: transfersOf(of(networks[env].usdc.address)),
+    transfers: transfersOf(logsOf(networks[env].usdc.address)),
     others: networks[env].otherTokens.flatMap(({ address, symbol }) =>
-      transfersOf(of(address)).map((transfer) => ({ ...transfer, symbol }))
+      transfersOf(logsOf(address)).map((transfer) => ({ ...transfer, symbol }))
     )
   })
 }

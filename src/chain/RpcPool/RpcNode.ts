@@ -141,20 +141,24 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
       })
     )
     const answer = Option.getOrUndefined(decodeResponse(text))
-    if (answer?.error !== undefined && answer.error !== null) {
-      const { code, nodeMessage } = readError(answer.error)
+    const isBareError = status < 400 && answer?.result === undefined && answer?.message !== undefined
+    const error = answer?.error ?? (isBareError ? answer : null)
+    if (error !== null) {
+      const { code, nodeMessage } = readError(error)
       const readableMessage = readable(nodeMessage)
       return yield* new NodeFailure({
-        kind: meaningOf(method, code, nodeMessage),
+        kind: meaningOf(method, code, nodeMessage, params),
         message: `${method}: error${code === undefined ? "" : ` ${code}`}`,
         nodeMessage: code === undefined ? readableMessage : `${readableMessage} (${code})`
       })
     }
     // A gateway in front of the node returns 5xx if it cannot reach one.
-    if (status >= 500) return yield* failure("transport", `${method}: HTTP ${status}`)
     if (status >= 400) {
-      const nodeMessage = readable(`HTTP ${status} ${text === undefined || text.startsWith("<") ? "" : text}`)
-      return yield* new NodeFailure({ kind: "declined", message: `${method}: HTTP ${status}`, nodeMessage })
+      const message = `${method}: HTTP ${status}`
+      const body = readable(text === undefined || text.startsWith("<") ? "" : text)
+      return yield* status >= 500
+        ? new NodeFailure({ kind: "transport", message, ...(body === "" ? {} : { nodeMessage: body }) })
+        : new NodeFailure({ kind: "declined", message, nodeMessage: `HTTP ${status} ${body}`.trim() })
     }
     if (answer === undefined) return yield* failure("malformed", `${method}: the answer is not JSON-RPC`)
     if (answer.result === undefined)

@@ -81,7 +81,12 @@ export const makeNodeAlerts = (
   ) => {
     switch (kind) {
       case "transport":
-        return alert("unreachable", env, host, message)
+        return alert(
+          "unreachable",
+          env,
+          host,
+          nodeMessage === undefined ? message : `${message}: ${nodeMessage}`
+        )
       case "malformed":
         return alert("malformed_answer", env, host, message)
       case "wrong_chain":

@@ -31,6 +31,9 @@ interface Row {
   readonly source: string
 }
 
+const rateLimited =
+  /rate[ -]?limit|too many requests|requests? (?:limit|per|count)|per second|\bRPS\b|compute units?|throughput|quota|capacity|concurrent/i
+
 const rows: ReadonlyArray<Row> = [
   {
     // First, because the rest of the message is the contract's own.
@@ -48,8 +51,7 @@ const rows: ReadonlyArray<Row> = [
   {
     // Before the block limits, because rate limits also use the words "limit", "exceeded" and "limited to".
     meaning: "declined",
-    pattern:
-      /rate[ -]?limit|too many requests|requests? (?:limit|per|count)|per second|\bRPS\b|compute units?|throughput|quota|capacity|concurrent/i,
+    pattern: rateLimited,
     source:
       "EIP-1474 (-32005); error references of Alchemy (429), QuickNode (-32007, -32003), Infura (-32005), Ankr (-32090), dRPC, Chainstack, BlockPI"
   },
@@ -75,9 +77,9 @@ const rows: ReadonlyArray<Row> = [
   {
     meaning: "pruned",
     pattern:
-      /prun(?:ed|ing)|missing trie node|(?:historical|history|state)\b.*(?:not ?|un)available|required historical state|archive|distance to target block exceeds/i,
+      /prun(?:ed|ing)|missing trie node|(?:historical|history|state|receipts?)\b.*(?:not ?|un)available|not available, lowest|required historical state|archive|distance to target block exceeds|(?:block|height) (?:is )?(?:too old|out of range)/i,
     source:
-      "geth trie, core/state and eth/api_backend.go; op-geth and nitro (historical backend); reth provider (StateAtBlockPruned, proof window); erigon rpchelper; Alchemy and QuickNode (archive plans)"
+      "geth trie, core/state and eth/api_backend.go; op-geth and nitro (historical backend); reth provider (StateAtBlockPruned, proof window); erigon rpchelper; Nethermind (eth_getLogs without receipts); evmos; Alchemy and QuickNode (archive plans)"
   },
   {
     meaning: "too_wide",
@@ -125,6 +127,7 @@ const rows: ReadonlyArray<Row> = [
 /** A verdict means something only as the answer to these methods. */
 const methodsOf: { readonly [Meaning in NodeErrorMeaning]?: ReadonlyArray<string> } = {
   too_wide: ["eth_getLogs"],
+  pruned: ["eth_getLogs", "eth_getBlockByNumber", "eth_getBlockReceipts", "eth_call", "eth_getBalance"],
   known: ["eth_sendRawTransaction"],
   nonce_used: ["eth_sendRawTransaction"],
   invalid: ["eth_sendRawTransaction"],
@@ -132,13 +135,30 @@ const methodsOf: { readonly [Meaning in NodeErrorMeaning]?: ReadonlyArray<string
   reverted: ["eth_sendRawTransaction", "eth_estimateGas", "eth_call"]
 }
 
-/** The first row whose code or words match. Only `eth_getLogs` can be too wide. */
-export const meaningOf = (method: string, code: number | undefined, nodeMessage: string): NodeErrorMeaning =>
+/**
+ * The first row whose code or words match. Only `eth_getLogs` can be too wide, and nothing about the newest block is
+ * pruned.
+ */
+export const meaningOf = (
+  method: string,
+  code: number | undefined,
+  nodeMessage: string,
+  params: ReadonlyArray<unknown> = []
+): NodeErrorMeaning =>
   rows.find(
     (row) =>
       (methodsOf[row.meaning]?.includes(method) ?? true) &&
+      !(row.meaning === "pruned" && params.includes("latest")) &&
       ((row.code !== undefined && row.code === code) || row.pattern?.test(nodeMessage) === true)
   )?.meaning ?? "declined"
+
+/** EIP-1474 and the providers' words for a method that the node, or its plan, does not have. */
+const unsupported =
+  /\(-32601\)|\(-32004\)|method\b.*\b(?:not|un)|unsupported|not (?:supported|implemented|enabled|whitelisted)|\bplan\b|^HTTP 40[1345]/i
+
+/** True if a node's message says that it does not offer the method; false if it only refuses this call. */
+export const isUnsupported = (nodeMessage: string): boolean =>
+  unsupported.test(nodeMessage) && !rateLimited.test(nodeMessage)
 
 const Coded = Schema.Struct({
   code: Schema.optionalKey(Schema.Union([Schema.Int, Schema.NumberFromString])),

@@ -1,5 +1,5 @@
 // One of the service's wallets on one network: what it holds, what it signs, and how its transactions reach the nodes.
-// Its users handle nonces and outboxes.
+// Its callers manage nonces and the outbox.
 import { Effect, Result, Schema } from "effect"
 import {
   encodeFunctionData,
@@ -110,7 +110,8 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
   const addressOf = () => Address.make(account().address)
 
   /**
-   * Each figure separately, as a majority has it: a single node's statement about the wallet or the price is ignored.
+   * Reads each figure separately and takes the value that a majority of the nodes reports, so that no single node
+   * decides.
    */
   const figure = (ask: (node: RpcNode) => Effect.Effect<bigint, NodeFailure>) =>
     pool.reached(env, ask, (answer) => answer)
@@ -154,7 +155,10 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
   const sign = (transaction: TransactionSerializableEIP1559) =>
     Effect.promise(() => account().signTransaction({ ...transaction, type: "eip1559", chainId }))
 
-  /** The node's answer to a transaction, and the alert in its words if it should have accepted it. */
+  /**
+   * The node's answer to a transaction, and an alert that quotes the node. The caller raises it if the node had no reason
+   * to refuse.
+   */
   const send = (
     node: RpcNode,
     raw: Hex
@@ -179,8 +183,8 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
 
   const costs = makeCosts(network, pool)
   /**
-   * True if the balance is below the transaction's cost. Nodes also refuse one whose cost is covered, while the wallet's
-   * pending transactions need the balance.
+   * True if the balance is below the transaction's cost. Nodes also refuse a transaction that the balance covers if
+   * earlier pending transactions need that balance; that is not a shortage.
    */
   const isShortOfFunds = Effect.fnUntraced(function* (raw: Hex) {
     const { data, value = 0n } = parseTransaction(raw)

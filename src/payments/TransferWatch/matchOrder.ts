@@ -12,7 +12,7 @@ import type { Address } from "../../domain/Chain.ts"
 import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
 
-/** A block's time has no fraction: a block of Arbitrum's is up to this much newer. */
+/** Block times are whole seconds, so a block may be up to this much newer than its time says. */
 const blockTimeMillis = 1_000
 
 /** The transaction's sender; undefined if the nodes do not agree. */

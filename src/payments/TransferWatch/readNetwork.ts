@@ -34,6 +34,8 @@ const beforeReceiverMillis = 3_600_000
 const rangesAtOnce = 3
 /** The nodes must lack the next block for this long, because one machine of several may be without old blocks. */
 const gapMillis = 30_000
+/** Nodes that refuse a single block's logs for this long, but not those of newer blocks, lack them. */
+const refusedMillis = 10 * 60_000
 
 type Reading = Extract<RangeReading, { _tag: "Read" }>
 
@@ -57,9 +59,10 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   /** The subject under which `WorkerProgress` reports why blocks are not read. */
   const subject = `transfers ${env}`
   const width = makeLogWidth(maxRange)
-  let filter = { of: "not read yet", far: everyTransfer, near: everyTransfer }
-  /** The time since which the nodes lack the next block, in milliseconds. */
+  let filter = { key: "not read yet", far: everyTransfer, near: everyTransfer }
+  /** The times since which the nodes lack the next block, and since which they refuse its logs, in milliseconds. */
   let lackingSince: number | undefined
+  let refusedSince: number | undefined
   /** True if transfers to match have been stored since the last pass. */
   let arrived = false
   /** The height up to which replaced blocks are read again. Stored transfers that these blocks lack have dropped. */
@@ -76,9 +79,9 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   /** The receivers at the time of a head. An address was shown to a buyer before the block in which it receives. */
   const readFilter = Effect.gen(function* () {
     const receivers = yield* transferRepo.receivers(env, maxFiltered + 1)
-    const of = receivers.toSorted().join(" ")
-    if (of === filter.of) return
-    filter = { of, far: transfersWith(receivers), near: transfersWith(receivers, batchSize) }
+    const key = receivers.toSorted().join(" ")
+    if (key === filter.key) return
+    filter = { key, far: transfersWith(receivers), near: transfersWith(receivers, batchSize) }
   })
 
   const cursorAt = Effect.fnUntraced(function* (height: bigint) {
@@ -86,7 +89,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     return reading._tag === "Read" ? Option.some(cursorOf(height, reading)) : Option.none()
   })
 
-  /** The oldest readable block above one that the nodes lack; none if the nodes do not say. */
+  /** The oldest readable block above one that the nodes lack or refuse; none if the nodes do not say. */
   const oldestAbove = Effect.fnUntraced(function* (lacking: bigint, target: bigint) {
     let low = lacking
     let high = target
@@ -96,7 +99,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
       const middle = (low + high) / 2n
       const reading = yield* chain.readTransfers(env, middle, middle, filter.near)
       if (reading._tag === "Read") [high, oldest] = [middle, reading]
-      else if (reading._tag === "Lacking") low = middle
+      else if (reading._tag === "Lacking" || (reading._tag === "Unread" && reading.refused)) low = middle
       else return Option.none()
     }
     return Option.some({ height: high, reading: oldest })
@@ -187,7 +190,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
       tenant: Option.none(),
       env,
       subject: `${env} ${first}`,
-      message: `The nodes of ${name} no longer have blocks ${first} to ${last} (${from.blockTime.toISOString()} to ${next.value.blockTime.toISOString()}), which have not been read. Transfers in them settle only payments that are reported, and are not listed: compare the balances of the receiving addresses with the books. Configure a node that keeps logs for longer than an outage may last.`
+      message: `The nodes of ${name} no longer return blocks ${first} to ${last} (${from.blockTime.toISOString()} to ${next.value.blockTime.toISOString()}), which have not been read. Transfers in them settle only payments that are reported, and are not listed: compare the balances of the receiving addresses with the books. Configure a node that keeps logs for longer than an outage may last.`
     })
     return next
   })
@@ -227,8 +230,13 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
         yield* obstacle(
           `blocks ${begin} to ${end}: ${reading.refused ? "the nodes refuse to return their logs" : "the nodes do not answer, or contradict each other"}`
         )
+      if (reading._tag === "Unread" && reading.refused && begin === end) {
+        refusedSince ??= now
+        if (now - refusedSince >= refusedMillis) return yield* skipGap(at, target)
+      }
       if (reading._tag !== "Read") return Option.none<ChainCursor>()
       lackingSince = undefined
+      refusedSince = undefined
       progress.succeeds(subject)
       if (far) width.answered(end - begin + 1n)
       if (reading.parentHash !== at.blockHash) {

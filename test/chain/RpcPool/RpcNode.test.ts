@@ -106,6 +106,14 @@ describe(row.rpcLags, () => {
     })
   )
 
+  liveEffect("a refusal without the frame of JSON-RPC is one in the provider's words", () =>
+    Effect.gen(function* () {
+      const node = yield* server(() => Response.json({ code: -32_097, message: "Limit exceeded" }))
+      const failed = yield* Effect.flip(ask(String(node.url)))
+      expect([failed.kind, failed.nodeMessage]).toEqual(["declined", "Limit exceeded (-32097)"])
+    })
+  )
+
   liveEffect("HTTP 502 from a gateway counts as silence, and is tried again twice", () =>
     Effect.gen(function* () {
       const broken = yield* server(() => new Response("", { status: 502 }))

@@ -1,6 +1,6 @@
 // Error messages of nodes and providers, and the meaning of each.
 import { describe, expect, test } from "bun:test"
-import { meaningOf, type NodeErrorMeaning } from "../../../src/chain/RpcPool/nodeErrors.ts"
+import { isUnsupported, meaningOf, type NodeErrorMeaning } from "../../../src/chain/RpcPool/nodeErrors.ts"
 
 type Said = readonly [from: string, method: string, code: number | undefined, words: string]
 
@@ -120,10 +120,14 @@ const said: { readonly [M in NodeErrorMeaning]: ReadonlyArray<Said> } = {
       "no historical RPC is available for this historical (pre-bedrock) block: historical backend not available"
     ],
     ["reth", call, -32000, "state at block #100 is pruned"],
-    ["reth", "eth_getProof", -32000, "distance to target block exceeds maximum proof window"],
+    ["reth", call, -32000, "distance to target block exceeds maximum proof window"],
     ["erigon", logs, -32000, "old data not available due to pruning"],
     ["Nethermind", call, -32002, "No state available for block 0x1 (pruned)"],
-    ["Infura", call, -32002, "project does not have access to archive state"]
+    ["Infura", call, -32002, "project does not have access to archive state"],
+    ["Nethermind", logs, -32001, "Receipt not available for 'From' block '11052984'."],
+    ["evmos", block, -32000, "height 100 is not available, lowest height is 1000"],
+    ["a gateway", logs, -32000, "requested block is too old"],
+    ["a gateway", logs, -32000, "block is out of range"]
   ],
   known: [
     ["geth", send, -32000, "already known"],
@@ -179,6 +183,32 @@ for (const [meaning, examples] of Object.entries(said))
         expect<string>(meaningOf(method, code, words)).toBe(meaning)
       })
   })
+
+test("nothing about the newest block or a transaction is pruned: such a node fails", () => {
+  const lost = "missing trie node 5d3a (path ) state 0x5d3a is not available"
+  expect(meaningOf(call, -32000, lost, [{}, "latest"])).toBe("declined")
+  expect(meaningOf(call, -32000, lost, [{}, "0x7"])).toBe("pruned")
+  expect(meaningOf("eth_estimateGas", -32000, lost, [{}])).toBe("declined")
+  expect(meaningOf("eth_getTransactionReceipt", -32000, lost)).toBe("declined")
+})
+
+test("a method that the node does not offer is told from one that is refused now", () => {
+  const offered = [
+    "rate limit of your plan (-32005)",
+    "internal error (-32603)",
+    "HTTP 503",
+    "too many requests"
+  ]
+  for (const message of offered) expect([message, isUnsupported(message)]).toEqual([message, false])
+  const missing = [
+    "the method eth_getBlockReceipts does not exist/is not available (-32601)",
+    "Method not found (-32601)",
+    "method not supported (-32004)",
+    "not available on your current plan (-32000)",
+    "HTTP 403"
+  ]
+  for (const message of missing) expect([message, isUnsupported(message)]).toEqual([message, true])
+})
 
 test("only a query for logs can be too wide", () => {
   expect(meaningOf(block, -32602, "query exceeds max block range 100")).toBe("declined")

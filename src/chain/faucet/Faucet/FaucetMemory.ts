@@ -1,5 +1,4 @@
-// The faucet in this process: the same limits on the Clock's time. `credit` moves the money, for example on the
-// in-memory chain.
+// An in-memory faucet with the same limits, by the Clock. `credit` moves the money, for example on the in-memory chain.
 
 import { DateTime, Effect } from "effect"
 import { keccak256, toHex } from "viem"
@@ -12,8 +11,8 @@ import { longestWait, nobody } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
 
 /**
- * Moves a grant's money and returns its transactions; if it returns none, an id is invented. A failure returns the
- * grant.
+ * Moves a grant's money and returns its transactions; if it returns none, an id is invented. If it fails, the grant
+ * does not count towards the limits.
  */
 export type Credit = (
   grant: Grant
@@ -22,7 +21,7 @@ export type Credit = (
 const usdcAtomic = 10_000_000n
 const gasWei = 200_000_000_000_000n
 
-interface Taken extends GrantRequest {
+interface PastGrant extends GrantRequest {
   readonly at: Date
 }
 
@@ -32,8 +31,13 @@ const subjectOf: { readonly [L in FaucetLimit]: (request: GrantRequest) => strin
   ip: ({ clientAddress }) => clientAddress
 }
 
-/** The grant that fills a limit, as the SQL finds it. */
-const blocking = (pastGrants: ReadonlyArray<Taken>, request: GrantRequest, limit: FaucetLimit, at: Date) => {
+/** The time of the oldest grant that still fills the limit, or null if the limit is not reached. Same rule as the SQL. */
+const blocking = (
+  pastGrants: ReadonlyArray<PastGrant>,
+  request: GrantRequest,
+  limit: FaucetLimit,
+  at: Date
+) => {
   const { grants, windowMillis } = faucetLimits[limit]
   const within = pastGrants
     .filter(
@@ -57,7 +61,7 @@ export const creditFrom =
 
 export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =>
   Effect.sync(() => {
-    let pastGrants: ReadonlyArray<Taken> = []
+    let pastGrants: ReadonlyArray<PastGrant> = []
     let count = 0
     const checkLimits = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
       const full = (limit: FaucetLimit) => blocking(pastGrants, request, limit, at)
@@ -72,7 +76,7 @@ export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =
       checkLimits: (request) =>
         Effect.flatMap(DateTime.nowAsDate, (at) => checkLimits({ ...request, recipient: nobody }, at)),
       grant: Effect.fn("Faucet.grant")(function* (request) {
-        const entry: Taken = { ...request, at: yield* DateTime.nowAsDate }
+        const entry: PastGrant = { ...request, at: yield* DateTime.nowAsDate }
         yield* checkLimits(request, entry.at)
         pastGrants = [...pastGrants, entry]
         count += 1
