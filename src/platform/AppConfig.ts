@@ -29,7 +29,7 @@ import {
   variables
 } from "./AppConfig/settings.ts"
 import { sharedMnemonics } from "./AppConfig/sharedMnemonics.ts"
-import { judgeParameters, parameterRules } from "./AppConfig/urlParameters.ts"
+import { judgeParameters, parameterRules, unreadSslMode } from "./AppConfig/urlParameters.ts"
 import { withSecretFiles } from "./AppConfig/withSecretFiles.ts"
 import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
 import { isLoopback } from "./http/isLoopback.ts"
@@ -109,7 +109,7 @@ const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<ConfigR
 const replicaConnections = 8
 
 /** Contradictions between settings. */
-const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
+const contradictions = (read: Settings, env: Environment): ReadonlyArray<ConfigRefusal> => {
   const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
   const refusals: Array<ConfigRefusal> = []
   if (read.environment === "production") {
@@ -149,7 +149,9 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   ] as const) {
     if (Option.isNone(url)) continue
     const { refused } = judgeParameters(variable, url.value, rules)
-    refusals.push(ConfigRefusal.of(refused.map((message) => ({ variable, message }))))
+    const unread = rules === parameterRules.postgres && unreadSslMode(variable, url.value, env["PGSSLMODE"])
+    const messages = unread ? [...refused, unread] : refused
+    refusals.push(ConfigRefusal.of(messages.map((message) => ({ variable, message }))))
   }
   refusals.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
   const { connections, workers } = read
@@ -186,7 +188,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   const read = yield* readSettings(refused).pipe(
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: set }))
   )
-  const refusals = contradictions(read)
+  const refusals = contradictions(read, env)
   // Checked before anything is generated in DATA_DIR.
   const stops = refusals.flatMap((refusal) => refusal.settings)
   if (stops.length > 0) return yield* ConfigRefusal.of(stops)

@@ -82,6 +82,19 @@ test("keeps two weeks however often it starts, and removes what killed backups l
   remove()
 })
 
+test("a wrong clock neither prevents a backup nor deletes the newest ones", async () => {
+  const { leave, names, remove, start } = volume('echo whole > "$4"')
+  leave("ahead.gz", -48)
+  for (let day = 20; day < 28; day++) leave(`day${day}.gz`, day * 24)
+  const container = start()
+  await until("a backup", () => names().some((name) => /^\d{8}T\d{6}Z\.gz$/.test(name)))
+  await until("the oldest are deleted", () => names().length === 7)
+  container.kill("SIGTERM")
+  await container.exited
+  expect(names().slice(1)).toEqual(["ahead.gz", "day20.gz", "day21.gz", "day22.gz", "day23.gz", "day24.gz"])
+  remove()
+})
+
 test("stops a running backup, and waits for it", async () => {
   const { files, remove, start } = volume(
     `trap 'echo stopped > "$4.stopped"; kill $!; exit 1' TERM; echo > "$4.started"; sleep 30 & wait`

@@ -1,13 +1,16 @@
 import { Data } from "effect"
 import { examples } from "./examples.ts"
 
-/** A setting that stops the start. `message` is a complete sentence for the operator and never contains the value. */
+/**
+ * A setting that prevents the service from starting. `message` is a complete sentence for the operator and never contains
+ * the value.
+ */
 export interface RefusedSetting {
   readonly variable: string
   readonly message: string
 }
 
-/** All settings that stop the start, one line each. */
+/** All settings that prevent the service from starting, one line each. */
 export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
   readonly settings: ReadonlyArray<RefusedSetting>
   readonly message: string

@@ -1,8 +1,8 @@
 // The parameters after `?` in the URLs of database, Redis and mail server. Each is applied, known to have no effect,
-// or stops the start: a security parameter is never silently ignored.
+// or prevents the service from starting: a security parameter is never silently ignored.
 
 export interface Parameters {
-  /** Sentences that stop the start. They name a parameter and never show a value. */
+  /** Why the service does not start, in sentences. They name a parameter and never show a value. */
   readonly refused: ReadonlyArray<string>
   /** Parameters that are accepted and change nothing. */
   readonly withoutEffect: ReadonlyArray<string>
@@ -164,6 +164,15 @@ const shown = (name: string) =>
 
 /** A question mark before `@` belongs to the password. */
 const address = /^([a-z]+):\/\/(?:[^@/]*@)?[^?]*(\?.*)?$/
+
+/** The refusal if libpq's PGSSLMODE asks for encryption and the URL does not: this service reads the URL alone. */
+export const unreadSslMode = (variable: string, url: string, sslMode = ""): string | undefined => {
+  const [, , query] = address.exec(url) ?? []
+  const all = new URLSearchParams(query)
+  return /^(disable|allow|prefer)?$/.test(sslMode) || all.has("sslmode") || isEncrypted(all)
+    ? undefined
+    : `PGSSLMODE has no effect on this service. Add ?sslmode=require to ${variable}, which encrypts every session and checks the server's certificate, or unset PGSSLMODE`
+}
 
 /** Judges the parameters in the value of `variable`. */
 export const judgeParameters = (

@@ -14,7 +14,7 @@ export const secondsAhead = (beforeMillis: number, afterMillis: number, otherMil
   return otherMillis < beforeMillis ? (beforeMillis - otherMillis) / 1000 : 0
 }
 
-/** The machine's clock with another time of day. Durations and sleeps are still the machine's. */
+/** The machine's clock with a corrected current time. Durations and sleeps are still the machine's. */
 export const clockOf = (machine: Clock.Clock, millis: () => number, nanos: () => bigint): Clock.Clock => ({
   currentTimeMillisUnsafe: millis,
   currentTimeMillis: Effect.sync(millis),

@@ -1,6 +1,5 @@
-// The indexes of migrations on tables that already had rows. They are built while others read and write, after the
-// tables exist, while the service runs. An index that is missing, or left half built by a crash, is built at the next
-// start.
+// Indexes that migrations add to tables with rows. They are built concurrently, after the migrations and while the
+// service runs. An index that is missing, or left half built by a crash, is built at the next start.
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
@@ -14,19 +13,19 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
   const sql = yield* SqlClient.SqlClient
   const wanted = Object.values(migrations).flatMap(({ indexes = {} }) => Object.entries(indexes))
   if (wanted.length === 0) return
-  const standing = Effect.map(
+  const indexStates = Effect.map(
     sql`
       SELECT name, to_regclass(name) IS NOT NULL AS there, coalesce(i.indisvalid, false) AS valid
       FROM unnest(${wanted.map(([name]) => name)}::text[]) AS name
       LEFT JOIN pg_index i ON i.indexrelid = to_regclass(name)`,
     (rows) => new Map(rows.map((row) => [String(row["name"]), row]))
   )
-  const missing = (rows: Effect.Success<typeof standing>) =>
+  const missing = (rows: Effect.Success<typeof indexStates>) =>
     wanted.filter(([name]) => rows.get(name)?.["valid"] !== true)
-  if (missing(yield* standing).length === 0) return
+  if (missing(yield* indexStates).length === 0) return
 
   const build = Effect.gen(function* () {
-    const rows = yield* standing
+    const rows = yield* indexStates
     for (const [name, on] of missing(rows)) {
       const build = Effect.gen(function* () {
         if (rows.get(name)?.["there"] === true) yield* sql`DROP INDEX CONCURRENTLY ${sql(name)}`

@@ -56,8 +56,8 @@ const money: { readonly [E in Entity]: ReadonlyArray<string> } = {
 }
 
 const stay = (columns: ReadonlyArray<string>) => {
-  const of = (row: Row) => `ROW(${columns.map((column) => `${row}.${column}`).join(", ")})`
-  return `${of("OLD")} IS NOT DISTINCT FROM ${of("NEW")}`
+  const rowOf = (row: Row) => `ROW(${columns.map((column) => `${row}.${column}`).join(", ")})`
+  return `${rowOf("OLD")} IS NOT DISTINCT FROM ${rowOf("NEW")}`
 }
 
 const conditionOf = (entity: Entity, requirement: Requirement, row: Row): string => {

@@ -108,7 +108,7 @@ export const makeSafePost = (
     const now = clock.currentTimeMillisUnsafe()
     const head = requestHeadOf(commonHead, post.headersAt(Math.floor(now / 1000)), post.body)
     onHead(head)
-    // Resolving and connecting have their own budgets, which end no later.
+    // Resolving and connecting have their own, shorter budgets.
     const elapsed = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e6
     const left = Math.max(1, policy.budgets.totalMillis - elapsed)
     const response = yield* connection

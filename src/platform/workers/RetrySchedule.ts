@@ -1,5 +1,5 @@
-// Retries of work that is a row: a worker takes the delay from a Schedule and stores when the row is due again, so
-// that a restart loses nothing.
+// Retries of work that is stored as a row: a worker takes the delay from a Schedule and stores when the row is due
+// again, so that a restart loses nothing.
 import { Duration, Effect, Option, Schedule } from "effect"
 
 export type RetrySchedule = Schedule.Schedule<unknown, unknown>
@@ -16,7 +16,7 @@ export const delayAfter = (
   Effect.gen(function* () {
     const step = yield* Schedule.toStep(schedule)
     let delay = Duration.zero
-    // The clock of the schedule, so that one that is bounded in time ends.
+    // Elapsed time as the schedule sees it, so that a schedule with a time limit ends.
     let elapsedMillis = 0
     for (let attempt = 1; attempt <= attempts; attempt++) {
       delay = (yield* step(elapsedMillis, undefined))[1]

@@ -1,6 +1,10 @@
 // An address parameter is obeyed, listed as without effect, or stops the start.
 import { describe, expect, test } from "bun:test"
-import { judgeParameters, parameterRules } from "../../../src/platform/AppConfig/urlParameters.ts"
+import {
+  judgeParameters,
+  parameterRules,
+  unreadSslMode
+} from "../../../src/platform/AppConfig/urlParameters.ts"
 import { parseDatabaseUrl } from "../../../src/platform/database/DatabaseUrl.ts"
 
 const database = (query: string) => {
@@ -8,6 +12,16 @@ const database = (query: string) => {
   const { refused, withoutEffect } = judgeParameters("DATABASE_URL", url, parameterRules.postgres)
   return { refused: refused.join("\n"), withoutEffect, first: parseDatabaseUrl(url)?.first ?? "" }
 }
+
+test("libpq's PGSSLMODE stops a start that it would not encrypt", () => {
+  const refusal = (query: string, mode?: string) =>
+    unreadSslMode("DATABASE_URL", `postgres://shop:a@db.example.com/orders${query}`, mode)
+  for (const mode of ["require", "verify-ca", "verify-full", "no-verify"])
+    expect(refusal("", mode)).toContain("Add ?sslmode=require to DATABASE_URL")
+  for (const query of ["?sslmode=require", "?ssl=true", "?sslmode=disable"])
+    expect(refusal(query, "require")).toBeUndefined()
+  for (const mode of [undefined, "", "disable", "prefer"]) expect(refusal("", mode)).toBeUndefined()
+})
 
 describe("A database's address", () => {
   const encrypts = [
