@@ -195,7 +195,7 @@ describe("The merchant's branding", () => {
     const key = keys.test.publishable
     for (const [query, sentence, reason] of [
       [`token=${token}`, "The shop’s checkout is not set up correctly.", "publishable-key is empty."],
-      [`key=${key}`, "The checkout is not valid.", "intent-token is empty."]
+      [`key=${key}`, "This payment could not be opened.", "intent-token is empty."]
     ] as const) {
       const browser = await context([])
       const page = await browser.newPage()

@@ -237,7 +237,7 @@ const scenes: ReadonlyArray<Scene> = [
       await page.evaluate(
         `document.querySelector("quittance-checkout").setAttribute("publishable-key", "${world.keys.live.publishable}")`
       )
-      await heading(page, "Live payments are closed")
+      await heading(page, "Payments are closed")
     }
   },
   {

@@ -362,7 +362,7 @@ describe("Paying in a browser", () => {
         for (const url of [embedded, hosted]) {
           const page = await browser.newPage()
           await page.goto(url)
-          await page.getByRole("heading", { name: "Live payments are closed" }).waitFor()
+          await page.getByRole("heading", { name: "Payments are closed" }).waitFor()
           await page.getByText("No money was sent.").last().waitFor()
           expect(await page.getByRole("button", { name: "Test Wallet" }).count()).toBe(0)
         }

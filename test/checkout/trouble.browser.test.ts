@@ -387,7 +387,7 @@ describe("A proxy that passes only GET and POST", () => {
   })
 })
 
-/** The changes that Prototype.js 1.5 and 1.6, Moo and similar libraries make to a page. */
+/** The changes that Prototype.js 1.5 and 1.6, MooTools 1.3, Datejs, zone.js 0.8 and similar libraries make to a page. */
 const oldLibraries = `
   Array.prototype.toJSON = function () { return "[" + this.join(", ") + "]" }
   String.prototype.toJSON = function () { return '"' + this + '"' }
@@ -398,7 +398,10 @@ const oldLibraries = `
   Array.prototype.reduce = function () { return this.length > 1 ? this : this[0] }
   Array.prototype.entries = function () { return this.slice() }
   Object.keys = function (of) { var keys = []; for (var key in of) keys.push(key); return keys }
-  Object.values = function (of) { var values = []; for (var key in of) values.push(of[key]); return values }`
+  Object.values = function (of) { var values = []; for (var key in of) values.push(of[key]); return values }
+  window.Event = function (event) { this.isKey = event.type.indexOf("key") !== -1 }
+  Date.parse = function () { return null }
+  delete Promise.prototype.finally`
 
 describe("A page whose libraries changed the prototypes", () => {
   for (const relayed of [false, true]) {
@@ -461,6 +464,18 @@ describe("A frame without an origin", () => {
     const opened = browser.waitForEvent("page")
     await frame.getByRole("link", { name: "Open the payment page" }).click()
     await untilState(await opened, "connect")
+    // Where the hosted page stores nothing either, a link to it would lead nowhere.
+    const blocked = await browser.newPage()
+    await blocked.addInitScript(() => {
+      Object.defineProperty(window, "localStorage", {
+        get: () => {
+          throw new DOMException("denied", "SecurityError")
+        }
+      })
+    })
+    await blocked.goto(`${baseUrl}/pay#token=${token}&key=${keys[env].publishable}`)
+    await blocked.getByText("Allow cookies and site data for this page").last().waitFor()
+    expect(await blocked.getByRole("link", { name: "Open the payment page" }).count()).toBe(0)
     world.complaints.splice(0)
   })
 })

@@ -39,7 +39,6 @@ type Message = typeof Published.Type
 export interface WalletConnectRelay {
   readonly url: string
   /** The number of sides that have connected. */
-  readonly connections: () => number
   /** While silent it accepts connections and calls, and answers none. */
   readonly silence: (silent: boolean) => void
   readonly stop: () => Promise<void>
@@ -50,7 +49,6 @@ export const startWalletConnectRelay = (): WalletConnectRelay => {
   /** Messages on topics without a subscriber. */
   const kept = new Map<string, ReadonlyArray<Message>>()
   let count = 0
-  let connections = 0
   let silent = false
 
   const send = (side: Side, subscription: string, { message, tag, topic }: Message) =>
@@ -114,7 +112,6 @@ export const startWalletConnectRelay = (): WalletConnectRelay => {
       bun.upgrade(request, { data: { topics: new Map() } }) ? undefined : new Response("a relay"),
     websocket: {
       open: (side) => {
-        connections += 1
         sides.add(side)
       },
       close: (side) => {
@@ -132,7 +129,6 @@ export const startWalletConnectRelay = (): WalletConnectRelay => {
   })
   return {
     url: `ws://127.0.0.1:${server.port}`,
-    connections: () => connections,
     silence: (on) => {
       silent = on
     },

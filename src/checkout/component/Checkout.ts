@@ -87,11 +87,11 @@ export class Checkout {
   }
 
   start(): void {
-    void this.#begin()
+    this.#begin().catch((error: unknown) => this.#failed(error))
   }
 
   async #begin(): Promise<void> {
-    const missing = await missingHere()
+    const missing = await missingHere(() => this.#isOnRecord())
     if (this.#stopped) return
     if (missing !== undefined) {
       console.error(`<quittance-checkout> ${missing.code}: ${missing.remedy}`)
@@ -121,9 +121,21 @@ export class Checkout {
     return this.#session.service.resumeCode()
   }
 
-  #cannotStart(code: string): void {
+  #cannotStart(code: string, onRecord = false): void {
     const refusal = { code, reason: undefined, actual: undefined, retryAfter: undefined, retryable: false }
-    this.send({ type: "LoadFailed", refusal })
+    this.send({ type: "LoadFailed", refusal, onRecord })
+  }
+
+  /** A fault of this code, or of the page around it. */
+  #failed(error: unknown): void {
+    console.error("<quittance-checkout> could not start:", error)
+    this.#cannotStart("UNEXPECTED", this.#isOnRecord())
+  }
+
+  /** True if money may have been sent for the payment before, as far as this browser knows. */
+  #isOnRecord(): boolean {
+    const id = this.paymentId ?? ""
+    return (readAttempt(id) ?? readSigned(id)) !== undefined || wasAddressShown(id)
   }
 
   /** Ends timers and listeners. An open wallet prompt keeps its record. */
@@ -225,7 +237,8 @@ export class Checkout {
       const reading = this.model.context ?? service.context()
       // While a network is closed, no wallet is contacted and no payment opened. Only test keys' is always open.
       const mayBeClosed = !this.#options.publishableKey.startsWith("pk_test_")
-      if (mayBeClosed && !(await reading).open) return this.#cannotStart("LIVE_MODE_GATED")
+      if (mayBeClosed && !(await reading).open)
+        return this.#cannotStart("LIVE_MODE_GATED", this.#isOnRecord())
       const [context, payment] = await Promise.all([reading, service.open(intentToken)])
       const attempt = readAttempt(payment.id)
       const signed = readSigned(payment.id)
@@ -236,13 +249,8 @@ export class Checkout {
     } catch (error) {
       if (error instanceof ServiceError) {
         logForDevelopers(error)
-        const id = this.paymentId ?? ""
-        const onRecord = (readAttempt(id) ?? readSigned(id)) !== undefined || wasAddressShown(id)
-        dispatch({ type: "LoadFailed", refusal: error.refusal, onRecord })
-      } else {
-        console.error("<quittance-checkout> could not start:", error)
-        this.#cannotStart("UNEXPECTED")
-      }
+        dispatch({ type: "LoadFailed", refusal: error.refusal, onRecord: this.#isOnRecord() })
+      } else this.#failed(error)
     }
   }
 

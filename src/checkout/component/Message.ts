@@ -7,7 +7,7 @@ import type {
   CheckoutPayment,
   KnownAttempt,
   PaymentAddress,
-  Refusal,
+  ServiceRefusal,
   SigningTerms
 } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
@@ -50,7 +50,7 @@ export type Happening =
     }
   | {
       readonly type: "LoadFailed"
-      readonly refusal: Refusal
+      readonly refusal: ServiceRefusal
       /** True if this browser requested money for the payment, or showed where to send it. */
       readonly onRecord?: boolean
     }
@@ -80,7 +80,7 @@ export type Happening =
     }
   | { readonly type: "BalanceFailed" }
   | { readonly type: "Funded"; readonly balance: Balance }
-  | { readonly type: "FundingFailed"; readonly refusal: Refusal }
+  | { readonly type: "FundingFailed"; readonly refusal: ServiceRefusal }
   | { readonly type: "FundingDeclined"; readonly failure: WalletFailure }
   | { readonly type: "AccountsChanged"; readonly account: string | undefined; readonly identified: boolean }
   | { readonly type: "ChainChanged"; readonly chainId: number }
@@ -89,7 +89,7 @@ export type Happening =
   | { readonly type: "SignFailed"; readonly failure: WalletFailure; readonly chainId: number | undefined }
   /** The service currently relays nothing for the account. */
   | { readonly type: "NotRelayed" }
-  | { readonly type: "RelayRefused"; readonly refusal: Refusal }
+  | { readonly type: "RelayRefused"; readonly refusal: ServiceRefusal }
   | { readonly type: "Asking"; readonly step: "identity" | "transfer" }
   | { readonly type: "Elsewhere" }
   | { readonly type: "LockFreed"; readonly attempt: Attempt | undefined }
@@ -129,7 +129,7 @@ export type Happening =
       readonly payment: CheckoutPayment
       readonly retryAfter: number | undefined
     }
-  | { readonly type: "ReportRefused"; readonly refusal: Refusal }
+  | { readonly type: "ReportRefused"; readonly refusal: ServiceRefusal }
   | { readonly type: "Lost" }
 
 export type Message = Action | Happening

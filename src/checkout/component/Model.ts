@@ -98,7 +98,7 @@ export interface Model {
   readonly receipt: string | undefined
   /** True if there is a buyer's token for the account. */
   readonly identified: boolean
-  readonly loads: number
+  readonly loadAttempts: number
   readonly polls: number
   /** Consecutive checks that found the nonce used and no transfer. */
   readonly missed: number
@@ -142,7 +142,7 @@ export const initial: Model = {
   addressShown: false,
   receipt: undefined,
   identified: false,
-  loads: 0,
+  loadAttempts: 0,
   polls: 0,
   missed: 0,
   known: undefined,

@@ -220,6 +220,7 @@ export class QuittanceCheckout extends HTMLElement {
       description: this.#description,
       deadline: this.#deadline(),
       payUrl: this.#payUrl,
+      hosted: top === self && location.origin === new URL(QUITTANCE_BASE_URL).origin,
       scanUrl: this.#scanUrl(checkout.resumeCode),
       phone: isPhone(navigator),
       send: (action) => checkout.send(action),

@@ -1,5 +1,6 @@
 // The time until which a payment waits for its money, by the service's clock, whatever the buyer's clock shows.
 import { beforePayment, type Model } from "./Model.ts"
+import { millisOf } from "./millisOf.ts"
 import type { Translation } from "./translate.ts"
 
 /** Below this, the seconds are counted down. */
@@ -10,7 +11,7 @@ export const millisLeft = (model: Model, now: number): number | undefined => {
   const { attempt, context, payment, signed, state } = model
   if (context === undefined || payment === undefined || !beforePayment.has(state)) return undefined
   if (attempt !== undefined || signed !== undefined) return undefined
-  return Date.parse(payment.createdAt) + context.paymentExpirySeconds * 1_000 - (now + context.skew)
+  return millisOf(payment.createdAt) + context.paymentExpirySeconds * 1_000 - (now + context.skew)
 }
 
 const two = (value: number) => String(value).padStart(2, "0")

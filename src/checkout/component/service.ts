@@ -6,6 +6,7 @@ import { toJson } from "../../platform/pages/browser/json.ts"
 import type { AuthorizationReason } from "../../x402/relaying/Api.ts"
 import { type CheckoutContext, isContext } from "./CheckoutContext.ts"
 import { at, textAt } from "./fields.ts"
+import { millisOf } from "./millisOf.ts"
 import type { SignedTerms } from "./signed.ts"
 
 /** The parts of the payment object that the checkout shows. */
@@ -46,7 +47,7 @@ export interface Balance {
  * `code` is the service's; `NETWORK` if there was no response; `UNREACHABLE` if something in front of the service
  * responded.
  */
-export interface Refusal {
+export interface ServiceRefusal {
   readonly code: string
   readonly reason: string | undefined
   /** The value on the chain, if a report does not match. */
@@ -61,20 +62,21 @@ export interface Refusal {
 
 /** True if the service refused for one of these. */
 export const isBecause = (
-  refusal: Refusal,
+  refusal: ServiceRefusal,
   ...reasons: ReadonlyArray<AuthorizationReason | MismatchReason>
 ): boolean => reasons.some((reason) => reason === refusal.reason)
 
 /** True if the service refuses the shop's key for any request. */
-export const isOfKey = ({ code }: Refusal): boolean => code.includes("KEY")
+export const isOfKey = ({ code }: ServiceRefusal): boolean => code.includes("KEY")
 
 /** True if the service itself did not respond. */
-export const isUnanswered = ({ code }: Refusal): boolean => code === "NETWORK" || code === "UNREACHABLE"
+export const isUnanswered = ({ code }: ServiceRefusal): boolean =>
+  code === "NETWORK" || code === "UNREACHABLE"
 
 export class ServiceError extends Error {
   override readonly name = "ServiceError"
-  readonly refusal: Refusal
-  constructor(refusal: Refusal) {
+  readonly refusal: ServiceRefusal
+  constructor(refusal: ServiceRefusal) {
     super(refusal.code)
     this.refusal = refusal
   }
@@ -131,14 +133,17 @@ export interface ReportBody {
 
 const timeoutMillis = 20_000
 
-const network = (): ServiceError =>
+const unanswered = (code: "NETWORK" | "UNREACHABLE"): ServiceError =>
   new ServiceError({
-    code: "NETWORK",
+    code,
     reason: undefined,
     actual: undefined,
     retryAfter: undefined,
     retryable: true
   })
+
+/** The buyer has a connection, and a firewall or proxy responds. */
+const foreign = (): ServiceError => unanswered("UNREACHABLE")
 
 const isPayment = (value: unknown): value is CheckoutPayment =>
   typeof textAt(value, "id") === "string" &&
@@ -151,13 +156,13 @@ const isPayment = (value: unknown): value is CheckoutPayment =>
 const balanceOf = (body: unknown): Balance => {
   const balance = at(body, "balance")
   const [usdc, gas] = [textAt(balance, "usdcAtomic"), textAt(balance, "gasWei")]
-  if (usdc === undefined || gas === undefined) throw network()
+  if (usdc === undefined || gas === undefined) throw foreign()
   return { usdcAtomic: BigInt(usdc), gasWei: BigInt(gas) }
 }
 
 const paymentOf = (body: unknown): CheckoutPayment => {
   const payment = at(body, "payment")
-  if (!isPayment(payment)) throw network()
+  if (!isPayment(payment)) throw foreign()
   return payment
 }
 
@@ -176,7 +181,7 @@ const termsOf = (body: unknown): SigningTerms => {
     typeof chainId !== "number" ||
     address === undefined
   )
-    throw network()
+    throw foreign()
   return {
     relayed: at(body, "relayed") === true,
     validAfter,
@@ -191,12 +196,12 @@ const termsOf = (body: unknown): SigningTerms => {
 
 const isKnownAttempt = (value: unknown): value is KnownAttempt =>
   typeof textAt(value, "payer") === "string" &&
-  !Number.isNaN(Date.parse(textAt(value, "since") ?? "")) &&
+  !Number.isNaN(millisOf(textAt(value, "since") ?? "")) &&
   ["string", "undefined"].includes(typeof at(value, "transactionId"))
 
 const knownAttemptsOf = (body: unknown): KnownAttempts => {
   const attempts = at(body, "attempts")
-  if (!Array.isArray(attempts) || !attempts.every(isKnownAttempt)) throw network()
+  if (!Array.isArray(attempts) || !attempts.every(isKnownAttempt)) throw foreign()
   const confirmingTransactionId = textAt(body, "confirmingTransactionId")
   return { payment: paymentOf(body), attempts, confirmingTransactionId }
 }
@@ -271,8 +276,8 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       })
       answer = response.status === 204 ? undefined : await response.json()
     } catch (error) {
-      // The buyer has a connection: this is a page of a firewall or proxy.
-      if (!(error instanceof SyntaxError && response?.ok === false)) throw network()
+      if (!(error instanceof SyntaxError) || response === undefined) throw unanswered("NETWORK")
+      if (response.ok) throw foreign()
     }
     if (response.ok) return { answer, response }
     const error = at(answer, "error")
@@ -294,8 +299,8 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
   return {
     context: async () => {
       const { answer } = await call("GET", "/checkout-context")
-      if (!isContext(answer)) throw network()
-      return { ...answer, skew: Date.parse(answer.now) - Date.now() }
+      if (!isContext(answer)) throw foreign()
+      return { ...answer, skew: millisOf(answer.now) - Date.now() }
     },
     open: async (intentToken) => {
       const { answer } = await call("POST", "/payments", { intentToken })
@@ -339,12 +344,12 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     address: async (paymentId) => {
       const { answer } = await call("POST", `/payments/${paymentId}/address`)
       const [address, uri] = [textAt(answer, "address"), textAt(answer, "uri")]
-      if (address === undefined || uri === undefined) throw network()
+      if (address === undefined || uri === undefined) throw foreign()
       return { address, uri }
     },
     receipt: async (paymentId) => {
       const url = textAt((await call("POST", `/payments/${paymentId}/receipt`)).answer, "url")
-      if (url === undefined || !url.startsWith(`${baseUrl}/`)) throw network()
+      if (url === undefined || !url.startsWith(`${baseUrl}/`)) throw foreign()
       return url
     },
     withdraw: async (paymentId, attemptId) => {

@@ -14,7 +14,7 @@ import { walletNotice, warned } from "./transition/notices.ts"
 import { after, nextPoll, pollDelay } from "./transition/polling.ts"
 import { checking, proceed } from "./transition/proceed.ts"
 import { reportRefused, stillPending } from "./transition/report.ts"
-import { byTransfer, handedIn, relayRefused, signFailed } from "./transition/signature.ts"
+import { byTransfer, relayRefused, signFailed, submitSignature } from "./transition/signature.ts"
 import { askForTransfer, notSent } from "./transition/transfer.ts"
 import type { MessageKey } from "./translate.ts"
 
@@ -143,7 +143,7 @@ export const transition = (model: Model, message: Message): Next => {
       if (!mayPay(model)) return [model, []]
       return proceed({ ...model, byTransfer: message.byTransfer, epoch: model.epoch + 1, state: "review" })
     case "Signed":
-      return handedIn(leave(model, "submitted", { signed: message.signed, polls: 0 }))
+      return submitSignature(leave(model, "submitted", { signed: message.signed, polls: 0 }))
     case "SignFailed":
       return signFailed(model, message)
     case "NotRelayed":

@@ -56,15 +56,30 @@ const fetchProvider = (
     }
   })
 
+/**
+ * True if the page's libraries have changed what WalletConnect's messages and sessions are made with. The buyer could
+ * then only wait for a wallet that does not answer.
+ */
+const isPageChanged = (): boolean => {
+  const [item] = Array.from(new Set(["a"]))
+  return JSON.stringify({ list: [item, 1] }) !== '{"list":["a",1]}' || Object.keys({ item }).length !== 1
+}
+
 /** One connection for all checkouts of a page. */
 let loading: Promise<Eip1193Provider> | undefined
 
-/** The wallet that loads itself, if the operator has a WalletConnect project. */
+/** The wallet that loads itself, if the operator has a WalletConnect project and the page lets it work. */
 export const makeWalletConnect = (
   baseUrl: string,
   context: Pick<CheckoutContext, "chain" | "walletConnect">
 ): Wallet | undefined => {
   if (context.walletConnect === undefined) return undefined
+  if (isPageChanged()) {
+    console.warn(
+      "<quittance-checkout> WalletConnect is not offered: a library of this page changed JSON.stringify, Array.from or Object.keys."
+    )
+    return undefined
+  }
   let listeners: ReadonlyArray<readonly [string, (value: unknown) => void]> = []
   let provider: Eip1193Provider | undefined
   const load = async (): Promise<Eip1193Provider> => {

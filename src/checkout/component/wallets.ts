@@ -130,7 +130,12 @@ export const askNode = async (
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new WalletError("unclear", `${method} timed out`)), 15_000)
   })
-  return Promise.race([ask(provider, method, params), timeout]).finally(() => clearTimeout(timer))
+  // Old libraries replace `Promise` by one without `finally`.
+  try {
+    return await Promise.race([ask(provider, method, params), timeout])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 const isQuantity = (value: unknown): value is string =>
@@ -243,7 +248,8 @@ export const discoverWallets = (onFound: (wallets: ReadonlyArray<Wallet>) => voi
     onFound(wallets)
   }
   addEventListener("eip6963:announceProvider", listen)
-  dispatchEvent(new Event("eip6963:requestProvider"))
+  // MooTools replaces `Event`.
+  dispatchEvent(new CustomEvent("eip6963:requestProvider"))
   const look = () => {
     if (wallets.some(isOnPage)) return
     const injected = injectedWallets()

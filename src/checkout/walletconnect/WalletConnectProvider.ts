@@ -63,7 +63,7 @@ const toProviderError = (method: string, error: unknown): unknown => {
 /** The time that the relay may take to respond. A wallet may take as long as its owner. */
 const relayMillis = 15_000
 
-const relayed = <A>(answer: Promise<A>): Promise<A> => {
+const relayed = async <A>(answer: Promise<A>): Promise<A> => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -71,7 +71,12 @@ const relayed = <A>(answer: Promise<A>): Promise<A> => {
       relayMillis
     )
   })
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  // Old libraries replace `Promise` by one without `finally`.
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip1193Provider => {

@@ -1,7 +1,7 @@
 // A payment of $10.00 in the checkout's own terms.
 import type { Attempt } from "../../../src/checkout/component/attempt.ts"
 import type { CheckoutContext } from "../../../src/checkout/component/CheckoutContext.ts"
-import type { CheckoutPayment, Refusal } from "../../../src/checkout/component/service.ts"
+import type { CheckoutPayment, ServiceRefusal } from "../../../src/checkout/component/service.ts"
 import type { Hex } from "../../../src/checkout/component/wallets.ts"
 
 export const context: CheckoutContext = {
@@ -40,7 +40,7 @@ export const asked: Attempt = {
   refused: []
 }
 export const rich = { usdcAtomic: 50_000_000n, gasWei: 1n }
-export const refusal = (code: string, more: Partial<Refusal> = {}): Refusal => ({
+export const refusal = (code: string, more: Partial<ServiceRefusal> = {}): ServiceRefusal => ({
   code,
   reason: undefined,
   actual: undefined,

@@ -7,7 +7,7 @@ import type { Command } from "../../../src/checkout/component/Command.ts"
 import { deadlineText, millisLeft } from "../../../src/checkout/component/deadline.ts"
 import type { Message } from "../../../src/checkout/component/Message.ts"
 import { initial, type Model, type Panel } from "../../../src/checkout/component/Model.ts"
-import type { KnownAttempt, Refusal, SigningTerms } from "../../../src/checkout/component/service.ts"
+import type { KnownAttempt, ServiceRefusal, SigningTerms } from "../../../src/checkout/component/service.ts"
 import { pollDelay } from "../../../src/checkout/component/transition/polling.ts"
 import { transition } from "../../../src/checkout/component/transition.ts"
 import { translation } from "../../../src/checkout/component/translate.ts"
@@ -256,6 +256,8 @@ describe("Live", () => {
     const [model, commands] = after({ type: "LoadFailed", refusal: refusal("LIVE_MODE_GATED") })
     expect(model).toMatchObject({ state: "failed", reason: "gatedText", code: "LIVE_MODE_GATED" })
     expect(commands).toEqual([])
+    const [sent] = after({ type: "LoadFailed", refusal: refusal("LIVE_MODE_GATED"), onRecord: true })
+    expect(sent).toMatchObject({ state: "failed", reason: "failedUnreported", code: "LIVE_MODE_GATED" })
   })
 })
 
@@ -426,7 +428,7 @@ describe("The flow", () => {
   })
 
   test("each refusal of a report leads to its own state", () => {
-    const ending = (code: string, more: Partial<Refusal> = {}) =>
+    const ending = (code: string, more: Partial<ServiceRefusal> = {}) =>
       after(...sentOne, { type: "ReportRefused", refusal: refusal(code, more) })
     expect(ending("INVALID_BUYER_TOKEN")[0]).toMatchObject({ state: "awaiting-signature", step: "prove" })
     expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "reverted" })[0].state).toBe("cancelled")

@@ -96,6 +96,8 @@ describe("Payment links", () => {
     await page.getByLabel("Amount in USD").fill("50")
     await page.getByRole("button", { name: "Continue" }).click()
     await page.getByRole("alert").getByText("Enter an amount from $2.00 to $20.00.").waitFor()
+    // The amounts are no text that page translation may rewrite.
+    expect(await page.locator("#problem [translate=no]").allTextContents()).toEqual(["$2.00", "$20.00."])
     await looks(page, "link-choose")
     await page.getByLabel("Amount in USD").fill("7.5")
     await page.keyboard.press("Enter")
@@ -525,6 +527,22 @@ test("the page of an unknown link is 404, a link's page is 200", async () => {
 })
 
 describe("The counter", () => {
+  browserTest("on a tablet that stores nothing says what is missing", async () => {
+    const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
+    const shop = await context([])
+    await shop.addInitScript(() => {
+      Object.defineProperty(window, "localStorage", {
+        get: () => {
+          throw new DOMException("denied", "SecurityError")
+        }
+      })
+    })
+    const tablet = await shop.newPage()
+    await tablet.goto(`${baseUrl}/counter#link=${link.id}`)
+    await tablet.getByText("This browser stores no data for this page, which the counter needs.").waitFor()
+    await shop.close()
+  })
+
   browserTest(
     "an amount by touch, a QR code, the customer pays, a tick, the day's total, also after a reload",
     async () => {

@@ -2,7 +2,7 @@
 import { type Attempt, writeAttempt } from "../attempt.ts"
 import type { Dispatch, Message } from "../Message.ts"
 import { atomicAmount } from "../Model.ts"
-import { isUnanswered, type Refusal, type ReportResponse, ServiceError } from "../service.ts"
+import { isUnanswered, type ReportResponse, ServiceError, type ServiceRefusal } from "../service.ts"
 import type { SignedTerms } from "../signed.ts"
 import { failureOf, WalletError } from "../wallets.ts"
 import { isContextDue, readContext } from "./readContext.ts"
@@ -20,7 +20,7 @@ const messageOf = (answer: ReportResponse): Message =>
  */
 const readInstead = async (
   { intentToken, service }: Session,
-  refusal: Refusal
+  refusal: ServiceRefusal
 ): Promise<Message | undefined> => {
   if (!refusal.retryable) return undefined
   const payment = await service.open(intentToken).catch(() => undefined)

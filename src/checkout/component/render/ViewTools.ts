@@ -12,6 +12,8 @@ export interface ViewTools {
   readonly deadline: string | undefined
   /** The URL of the hosted page with this payment. */
   readonly payUrl: string
+  /** True on a page of the service itself, outside a frame: what is missing there is missing at `payUrl` too. */
+  readonly hosted: boolean
   /** The same, for a phone to scan. */
   readonly scanUrl: string
   /** True if wallets are apps here. */

@@ -33,6 +33,7 @@ export const failedScreen = ({ button, explorer, link, model, t, tools }: Pieces
   title: t(model.reason === "gatedText" ? "gatedTitle" : "failedTitle"),
   text: [
     ...(model.reason === undefined ? [] : [t(model.reason)]),
+    ...(model.code === "STORAGE_BLOCKED" && tools.hosted ? [t("failedStorageHosted")] : []),
     ...(model.code === undefined || model.reason === "failedUnreachable"
       ? []
       : [t("errorCode", { code: model.code })])
@@ -41,7 +42,7 @@ export const failedScreen = ({ button, explorer, link, model, t, tools }: Pieces
     model.reason === "failedUnreachable"
       ? [button("primary", "tryAgain", { type: "Retry" })]
       : [
-          needsOtherPage.has(model.code) ? link("openPayPage", tools.payUrl) : undefined,
+          needsOtherPage.has(model.code) && !tools.hosted ? link("openPayPage", tools.payUrl) : undefined,
           explorer(),
           button("secondary", "done", tools.close)
         ]

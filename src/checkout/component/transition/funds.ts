@@ -2,7 +2,7 @@
 import type { Next } from "../Command.ts"
 import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
 import { tokenNotice } from "../refusalNotice.ts"
-import { type Balance, isOfKey, type Refusal } from "../service.ts"
+import { type Balance, isOfKey, type ServiceRefusal } from "../service.ts"
 import { keyChanged } from "./decided.ts"
 import { enter } from "./enter.ts"
 import { warned } from "./notices.ts"
@@ -18,7 +18,7 @@ export const judgeBalance = (model: Model, balance: Balance | undefined, notice?
   return [enter(model, signs || maySend(model) ? "review" : "wrong-network", changes), []]
 }
 
-export const fundingFailed = (model: Model, refusal: Refusal): Next => {
+export const fundingFailed = (model: Model, refusal: ServiceRefusal): Next => {
   const { code, retryAfter } = refusal
   if (code === "FAUCET_LIMIT_REACHED")
     return [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]

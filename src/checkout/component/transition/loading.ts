@@ -6,50 +6,50 @@ import { decided, mayHaveSent } from "./decided.ts"
 import { enter, leave } from "./enter.ts"
 import { after, pollDelay } from "./polling.ts"
 import { proceed } from "./proceed.ts"
-import { handedIn } from "./signature.ts"
+import { submitSignature } from "./signature.ts"
 
 export const loaded = (model: Model, message: MessageOf<"Loaded">): Next => {
   const { context, payment, attempt } = message
   const addressShown = model.addressShown || message.addressShown === true
-  const read = { ...model, context, payment, attempt, addressShown, loads: 0 }
-  const done = decided(read, payment)
-  if (done !== undefined) return done
+  const loadedModel = { ...model, context, payment, attempt, addressShown, loadAttempts: 0 }
+  const ended = decided(loadedModel, payment)
+  if (ended !== undefined) return ended
   if (message.elsewhere && attempt?.hash == null) {
-    return [enter(read, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
+    return [enter(loadedModel, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
   }
   const [next, commands] =
     message.signed !== undefined && attempt === undefined
-      ? handedIn(enter(read, "submitted", { signed: message.signed, polls: 0 }))
-      : proceed(read)
+      ? submitSignature(enter(loadedModel, "submitted", { signed: message.signed, polls: 0 }))
+      : proceed(loadedModel)
   return [next, [...commands, { run: "restore" }]]
 }
 
 export const loadRefused = (model: Model, { onRecord, refusal }: MessageOf<"LoadFailed">): Next => {
-  if (refusal.code === "LIVE_MODE_GATED") {
+  const mayBePaid = onRecord === true || mayHaveSent(model)
+  // The text says that no money was sent.
+  if (refusal.code === "LIVE_MODE_GATED" && !mayBePaid)
     return [leave(model, "failed", { reason: "gatedText", code: refusal.code }), []]
-  }
   if (refusal.code === "STORAGE_BLOCKED")
     return [leave(model, "failed", { reason: "failedStorage", code: refusal.code }), []]
   if (refusal.code === "INSECURE_CONTEXT")
     return [leave(model, "failed", { reason: "failedKey", code: refusal.code }), []]
   if (refusal.code === "INTENT_TOKEN_EXPIRED") return [leave(model, "expired", { code: refusal.code }), []]
   if (!refusal.retryable) {
-    const reason =
-      onRecord === true || mayHaveSent(model)
-        ? "failedUnreported"
-        : isOfKey(refusal)
-          ? // A key that was taken before.
-            model.context === undefined
-            ? "failedKey"
-            : "noticeKeyChanged"
-          : "failedInvalid"
+    const reason = mayBePaid
+      ? "failedUnreported"
+      : isOfKey(refusal)
+        ? // With a context, the service accepted this key earlier.
+          model.context === undefined
+          ? "failedKey"
+          : "noticeKeyChanged"
+        : "failedInvalid"
     return [leave(model, "failed", { reason, code: refusal.code }), []]
   }
-  const loads = model.loads + 1
-  return loads < 4
+  const loadAttempts = model.loadAttempts + 1
+  return loadAttempts < 4
     ? [
-        { ...model, loads, notice: { key: "noticeUnreachable", tone: "warning" } },
-        [after(Math.max(pollDelay(loads), (refusal.retryAfter ?? 0) * 1_000), { run: "load" })]
+        { ...model, loadAttempts, notice: { key: "noticeUnreachable", tone: "warning" } },
+        [after(Math.max(pollDelay(loadAttempts), (refusal.retryAfter ?? 0) * 1_000), { run: "load" })]
       ]
-    : [leave(model, "failed", { reason: "failedUnreachable", code: refusal.code, loads: 0 }), []]
+    : [leave(model, "failed", { reason: "failedUnreachable", code: refusal.code, loadAttempts: 0 }), []]
 }

@@ -1,7 +1,7 @@
 // The times at which the checkout polls again.
 import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
-import type { Refusal } from "../service.ts"
+import type { ServiceRefusal } from "../service.ts"
 import type { MessageKey } from "../translate.ts"
 
 /** Milliseconds until the n-th poll: from one second to ten. */
@@ -24,7 +24,7 @@ const silence: Readonly<Record<string, MessageKey>> = {
 }
 
 /** There is no verdict yet: shows the reason, and polls again. */
-export const unanswered = (model: Model, { code, retryAfter }: Refusal): Next => [
+export const unanswered = (model: Model, { code, retryAfter }: ServiceRefusal): Next => [
   {
     ...model,
     polls: model.polls + 1,

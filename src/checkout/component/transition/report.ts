@@ -3,7 +3,7 @@ import type { Attempt } from "../attempt.ts"
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import type { Model } from "../Model.ts"
-import { isBecause, type Refusal } from "../service.ts"
+import { isBecause, type ServiceRefusal } from "../service.ts"
 import { enter, leave } from "./enter.ts"
 import { nextPoll, unanswered } from "./polling.ts"
 import { proceed } from "./proceed.ts"
@@ -17,7 +17,7 @@ export const stillPending = (model: Model, { payment, retryAfter }: MessageOf<"S
   ]
 }
 
-export const reportRefused = (model: Model, refusal: Refusal): Next => {
+export const reportRefused = (model: Model, refusal: ServiceRefusal): Next => {
   const { attempt } = model
   switch (refusal.code) {
     case "INVALID_BUYER_TOKEN":

@@ -2,7 +2,7 @@
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { isOnChain, type Model, type Notice } from "../Model.ts"
-import { isBecause, isOfKey, type Refusal } from "../service.ts"
+import { isBecause, isOfKey, type ServiceRefusal } from "../service.ts"
 import type { MessageKey } from "../translate.ts"
 import { forgetting } from "./decided.ts"
 import { announced } from "./elsewhere.ts"
@@ -11,7 +11,7 @@ import { walletNotice } from "./notices.ts"
 import { unanswered } from "./polling.ts"
 import { proceed } from "./proceed.ts"
 
-export const handedIn = (model: Model): Next => [
+export const submitSignature = (model: Model): Next => [
   model,
   model.signed === undefined ? [] : [{ run: "relay", signed: model.signed }]
 ]
@@ -45,7 +45,7 @@ export const signFailed = (
   return byTransfer(moved, "noticeCannotSign")
 }
 
-export const relayRefused = (model: Model, refusal: Refusal): Next => {
+export const relayRefused = (model: Model, refusal: ServiceRefusal): Next => {
   const again = (key: MessageKey): Next => {
     const next = { ...model, signed: undefined, state: "review", epoch: model.epoch + 1 } as const
     const [shown, commands] = proceed(next, { key, tone: "warning" })

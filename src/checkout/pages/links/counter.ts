@@ -4,9 +4,10 @@
 import { isTest } from "../../../domain/networks.ts"
 import { element, input } from "../../../platform/pages/browser/dom.ts"
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
+import { canStore } from "../../component/canStore.ts"
 import { qrCode } from "../../component/qr.ts"
 import { type Link, LinkProblem, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
-import { closedWords, errorText, money, text } from "./linkWords.ts"
+import { closedWords, errorText, money, say, text } from "./linkWords.ts"
 import { typedAmount } from "./typedAmount.ts"
 
 interface Sale extends Opened {
@@ -117,7 +118,7 @@ const finish = (sale: Sale) => {
     localStorage.removeItem(saleKey)
     addToDay(sale)
   }
-  element("thanks").textContent = text("salePaid", { amount: money(sale.amount) })
+  say(element("thanks"), text("salePaid", { amount: money(sale.amount) }))
   show(paid)
   element("thanks").focus()
 }
@@ -167,7 +168,7 @@ const lookAtCancelled = async (): Promise<void> => {
     storeCancelled(others)
     if (status !== "settled") continue
     addToDay(sale)
-    message.textContent = text("cancelledPaid", { amount: money(sale.amount) })
+    say(message, text("cancelledPaid", { amount: money(sale.amount) }))
   }
   setTimeout(() => void lookAtCancelled(), 3_000)
 }
@@ -203,7 +204,7 @@ const charge = async () => {
   message.textContent = ""
   const typed = typedAmount(amount.value)
   if (typed === undefined) {
-    message.textContent = text("noThousands")
+    say(message, text("noThousands"))
     return
   }
   const opened = await openLink(id, { amount: typed })
@@ -241,7 +242,7 @@ form.addEventListener("submit", (event) => {
   charging = true
   charge()
     .catch((error: unknown) => {
-      message.textContent = errorText(error, link)
+      say(message, errorText(error, link))
     })
     .finally(() => {
       charging = false
@@ -252,6 +253,11 @@ element("next").addEventListener("click", askAmount)
 
 readLink(id)
   .then((opened) => {
+    // A sale whose record is lost on a reload would be charged again.
+    if (!canStore()) {
+      message.textContent = text("noStorage")
+      return
+    }
     link = opened
     element("merchant").textContent = opened.merchant
     element("mode").hidden = !isTest(opened.env)

@@ -2,7 +2,7 @@
 // is being paid.
 import { element, input } from "../../../platform/pages/browser/dom.ts"
 import { type Link, type Opened, openLink, readLink } from "./linkApi.ts"
-import { boundsOf, closedWords, errorText, text } from "./linkWords.ts"
+import { boundsOf, closedWords, errorText, say, text } from "./linkWords.ts"
 import { openingsOf } from "./openings.ts"
 import { typedAmount } from "./typedAmount.ts"
 
@@ -92,14 +92,14 @@ form.addEventListener("submit", (event) => {
   problem.textContent = ""
   const amount = typedAmount(input("amount").value)
   if (amount === undefined) {
-    problem.textContent = text("noThousands")
+    say(problem, text("noThousands"))
     return
   }
   if (opening) return
   opening = true
   open({ amount })
     .catch((error: unknown) => {
-      problem.textContent = errorText(error, link)
+      say(problem, errorText(error, link))
     })
     .finally(() => {
       opening = false

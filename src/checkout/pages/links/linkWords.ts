@@ -1,9 +1,13 @@
 // Texts of the link pages, in the reader's language.
 import { translated } from "../../../platform/pages/browser/dom.ts"
+import { textOf } from "../../component/elements.ts"
 import { catalogues } from "./catalogues.ts"
 import { type Link, LinkProblem } from "./linkApi.ts"
 
 export const { money, text } = translated(catalogues)
+
+/** Shows the words, with their amounts marked as data that page translation must not change. */
+export const say = (target: HTMLElement, words: string): void => target.replaceChildren(textOf(words))
 
 /** The reason why the link accepts no more payments. */
 export const closedWords: Readonly<Record<string, string>> = {
