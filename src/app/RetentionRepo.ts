@@ -19,7 +19,8 @@ export class RetentionRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const before = (at: Date, days: number) => new Date(at.getTime() - days * day)
       const rules = [
-        // Deletes their posts too. The last decision about unsent settlements counts permanently.
+        // Cascades to alert_posts. Alerts of kind settlements_unsent stay: the last acknowledgement says which
+        // settlements need no new alert (UnsentRepo).
         (at: Date) => sql`
           DELETE FROM alerts WHERE id IN (
             SELECT id FROM alerts WHERE acknowledged_at < ${before(at, 365)} AND kind <> 'settlements_unsent'
@@ -29,7 +30,8 @@ export class RetentionRepo extends Context.Service<
           DELETE FROM faucet_grants WHERE id IN (
             SELECT id FROM faucet_grants WHERE created_at < ${before(at, 90)} AND status <> 'reserved'
             LIMIT ${batchSize}) RETURNING id`,
-        // A signature is valid for ten minutes, and reading resumes where it stopped.
+        // A nonce is needed until the chain was read past its signature's ten minutes. A year leaves room for a long
+        // outage, after which reading resumes where it stopped.
         (at: Date) => sql`
           DELETE FROM authorization_nonces WHERE nonce IN (
             SELECT nonce FROM authorization_nonces n WHERE asked_at < ${before(at, 365)}

@@ -236,12 +236,12 @@ const entries = {
   INCOMING_TRANSFER_EXPLAINED: {
     status: 409,
     summary:
-      "The transfer is already resolved: it belongs to a payment, was marked as handled, or is no longer on the chain. Reload the list."
+      "The transfer is already resolved: it belongs to a payment, was marked as handled, or is no longer on the chain. Retrieve the transfers again to see its state."
   },
   TRANSFER_NOT_ATTACHABLE: {
     status: 422,
     summary:
-      "The transfer cannot settle this payment: it must be pending or failed, with the same receiver and the exact amount. `reason` names the difference."
+      "The transfer cannot settle this payment. The payment must be pending or failed, and have the transfer's receiver and exact amount. `reason` says what differs."
   },
   REFUND_NOT_FOUND: {
     status: 404,

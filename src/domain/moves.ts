@@ -31,7 +31,7 @@ export interface Move {
   readonly answer?: string
 }
 
-const of =
+const moveOf =
   (entity: Entity) =>
   (
     from: string | null,
@@ -40,11 +40,11 @@ const of =
     more: Pick<Move, "answer" | "requires"> = {}
   ): Move => ({ entity, from, event, to, ...more })
 
-const payment = of("payments")
-const claim = of("claimed_transfers")
-const transfer = of("incoming_transfers")
-const refund = of("refunds")
-const settlement = of("x402_settlements")
+const payment = moveOf("payments")
+const claim = moveOf("claimed_transfers")
+const transfer = moveOf("incoming_transfers")
+const refund = moveOf("refunds")
+const settlement = moveOf("x402_settlements")
 
 const settles = "200; `payment.settled` is sent"
 

@@ -178,9 +178,9 @@ export const envs: ReadonlyArray<Env> = Object.values(networks).map(({ env }) =>
 export const isEnv = (text: string | undefined): text is Env => envs.some((env) => env === text)
 
 /** Creates a record with a value for each environment. */
-export const byEnv = <A>(of: (env: Env) => A): { readonly [E in Env]: A } => ({
-  test: of("test"),
-  live: of("live")
+export const byEnv = <A>(valueOf: (env: Env) => A): { readonly [E in Env]: A } => ({
+  test: valueOf("test"),
+  live: valueOf("live")
 })
 
 /** The levels with the operator's limits in whole USDC, or the table's. */

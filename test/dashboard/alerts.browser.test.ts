@@ -55,7 +55,7 @@ describe("More alerts than one page lists", () => {
     const page = await signedIn(service.baseUrl, person.cookie, { width: 360 })
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
     const more = page.getByRole("button", { name: "Show older open alerts" })
-    await page.getByText("Older alerts exist.").waitFor()
+    await page.getByText("There are older entries.").waitFor()
     expect(await page.getByText("Alert 130", { exact: true }).count()).toBe(0)
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 900 })
@@ -75,7 +75,7 @@ describe("More alerts than one page lists", () => {
     expect(await last.count()).toBe(1)
     // More alerts arrive than one page holds, so there is a gap between the lists.
     await raise(person.merchantId, 150, 100)
-    await page.getByText("Older alerts exist.").waitFor()
+    await page.getByText("There are older entries.").waitFor()
     await more.click()
     await page.getByText("Alert 150", { exact: true }).waitFor()
     const numbers = await page

@@ -63,7 +63,7 @@ describe("Books in the dashboard", () => {
     await page.emulateMedia({ media: "screen" })
 
     const download = page.waitForEvent("download")
-    await page.getByRole("link", { name: "payments as csv" }).click()
+    await page.getByRole("link", { name: "payments as CSV", exact: true }).click()
     const file = await (await download).path()
     expect(readFileSync(file, "utf8")).toContain(payment.refCode)
 

@@ -237,16 +237,16 @@ describe("Four people of one shop", () => {
       await page.getByText("Matches the chain").waitFor()
       const file = async (name: string) => {
         const download = page.waitForEvent("download")
-        await page.getByRole("link", { name }).click()
+        await page.getByRole("link", { name, exact: true }).click()
         return readFileSync(await (await download).path(), "utf8")
       }
-      const payments = await file("payments as csv")
+      const payments = await file("payments as CSV")
       for (const { refCode, transactionId } of paid) {
         expect(payments).toContain(refCode)
         expect(payments).toContain(transactionId)
       }
-      expect(await file("refunds as csv")).toContain("4.00")
-      expect(await file("transfers as csv")).toContain("A tip; the sender wrote to us")
+      expect(await file("refunds as CSV")).toContain("4.00")
+      expect(await file("transfers as CSV")).toContain("A tip; the sender wrote to us")
       await expectNoAxeViolations(page)
       await screenshot(page, "people-bookkeeper-books")
       await go(page, "Payments")

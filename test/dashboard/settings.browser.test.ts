@@ -52,7 +52,7 @@ describe("Settings", () => {
       const person = await signUp(service.baseUrl)
       const page = await signedIn(service.baseUrl, person.cookie, { width: 390 })
       await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
-      const limit = page.getByLabel("Settle within seconds, up to")
+      const limit = page.getByLabel("Largest amount that settles within seconds")
       await limit.fill("200")
       await page.getByRole("button", { name: "Save limits" }).click()
       await page.getByText("At most 100.00, the operator's limit.").waitFor()

@@ -109,7 +109,7 @@ describe("Two people with the same form", () => {
       expect((await settings()).profile.name).toBe("Mine")
 
       // Text typed while another field is being saved is kept, and saved next.
-      const audience = page.getByLabel("Identity audience (advanced)")
+      const audience = page.getByLabel("Audience of buyers’ tokens (advanced)")
       await page.route("**/settings", async (route) => {
         if (route.request().method() === "PATCH") await audience.fill("https://typed.example")
         await route.continue()

@@ -11,6 +11,7 @@ import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { AppConfig } from "../../src/platform/AppConfig.ts"
+import { eachFewSeconds } from "../support/eachFewSeconds.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { openPayment, relayElsewhere, report, rowsOf, until } from "../x402/payloads.ts"
 import { signTerms } from "../x402/relaying/signed.ts"
@@ -55,10 +56,14 @@ describe("a settled transfer whose money arrives in another transaction", () => 
     const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
     await rpc("anvil_reorg", Number(head - blockNumber) + 1, [])
   }
-  const untilDropped = async (id: string) => {
-    await look()
-    await until(async () => (await claimOf(id))?.["dropped"] === true)
+  const untilLooked = (condition: () => Promise<boolean>) => {
+    const looks = eachFewSeconds(look)
+    return until(async () => {
+      await looks()
+      return condition()
+    })
   }
+  const untilDropped = (id: string) => untilLooked(async () => (await claimOf(id))?.["dropped"] === true)
   const openAlerts = (id: string) =>
     rowsOf(world, `SELECT kind FROM alerts WHERE subject = '${id}' AND acknowledged_at IS NULL`)
   /** Another account submits the authorization to the chain. */
@@ -122,9 +127,8 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await mine()
       if (!isNotedFirst) {
         await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
-        await look()
       }
-      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      await untilLooked(async () => (await claimOf(id))?.["transaction"] === second)
       expect(await world.balanceOf(buyer.address)).toBe(0n)
       await isPaidOnceBy(id, buyer, first, second)
     })
@@ -169,9 +173,8 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await mine()
       if (!isNotedFirst) {
         await until(async () => (await transfers(buyer)).some((one) => one["kind"] !== null))
-        await look()
       }
-      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      await untilLooked(async () => (await claimOf(id))?.["transaction"] === second)
       await isPaidOnceBy(id, buyer, first, second)
     })
 
@@ -196,8 +199,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       // Long enough for the other payment to settle by it.
       if (!isNotedFirst) await Bun.sleep(5_000)
       world.node.behave(() => undefined)
-      await look()
-      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      await untilLooked(async () => (await claimOf(id))?.["transaction"] === second)
       expect((await paymentOf(other)).status).toBe("pending")
       await isPaidOnceBy(id, buyer, first, second)
       const third = await send(await signedTransfer(buyer, 1, 10n ** 10n))
@@ -219,8 +221,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await announce(other, buyer, isSenderTold ? 201 : 409)
       world.node.behave(() => undefined)
       expect((await paymentOf(other)).status).toBe("pending")
-      await look()
-      await until(async () => (await claimOf(id))?.["transaction"] === second)
+      await untilLooked(async () => (await claimOf(id))?.["transaction"] === second)
       await isPaidOnceBy(id, buyer, first, second)
     })
 
@@ -309,8 +310,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
       await returns()
       expect(await claimOf(id)).toMatchObject({ transaction: first, dropped: true })
       expect(await attachTo(id, buyer, second)).toMatchObject({ failure: { reason: "settled" } })
-      await look()
-      await until(async () => (await claimOf(id))?.["dropped"] === false)
+      await untilLooked(async () => (await claimOf(id))?.["dropped"] === false)
       expect(await transfers(buyer)).toMatchObject([
         { transaction: second, payment: null, dropped: false },
         { transaction: first, payment: id, dropped: false }

@@ -5,6 +5,7 @@ import { encodeFunctionData, type Hex } from "viem"
 import { usdcAbi } from "../../src/app/dev/LocalUsdc.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { assemble } from "../support/assembler.ts"
+import { eachFewSeconds } from "../support/eachFewSeconds.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { moneyWorld } from "./moneyWorld.ts"
 
@@ -64,8 +65,12 @@ test("two claims and one transfer: the second is dropped, and its merchant gets 
 
   const claims = () =>
     world.sql`SELECT payment_id, dropped_at IS NOT NULL AS dropped FROM claimed_transfers ORDER BY ordinal`
-  await world.sql`UPDATE claimed_transfers SET watch_at = now()`
-  await world.until(claims, (all) => all.some((claim: { readonly dropped: boolean }) => claim.dropped))
+  const looks = eachFewSeconds(() => world.sql`UPDATE claimed_transfers SET watch_at = now()`)
+  const looked = async () => {
+    await looks()
+    return claims()
+  }
+  await world.until(looked, (all) => all.some((claim: { readonly dropped: boolean }) => claim.dropped))
   expect([...(await claims())]).toEqual([
     { payment_id: one.id, dropped: false },
     { payment_id: two.id, dropped: true }
@@ -90,14 +95,15 @@ test("a lost transfer is recorded before its alert: it cannot be refunded, and t
   await world.sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`
   await world.sql`CREATE TRIGGER untold BEFORE INSERT ON alerts EXECUTE FUNCTION refuse()`
   const look = () => world.sql`UPDATE claimed_transfers SET watch_at = now() WHERE payment_id = ${payment.id}`
+  const looks = eachFewSeconds(look)
   const isGone = async () => {
+    await looks()
     const [row] = await world.sql`
       SELECT dropped_at IS NOT NULL AS gone, watch_at > now() + interval '50 seconds' AS looked
       FROM claimed_transfers WHERE payment_id = ${payment.id}`
     return row?.gone === true && row.looked === true
   }
   const told = () => world.sql`SELECT kind FROM alerts WHERE subject = ${payment.id}`
-  await look()
   expect(await world.until(isGone, (gone) => gone)).toBe(true)
   const refund = await world.call("POST", "/refunds", world.merchant.keys[moneyNetwork.env].secret, {
     paymentId: payment.id,
@@ -107,8 +113,11 @@ test("a lost transfer is recorded before its alert: it cannot be refunded, and t
   expect(await told()).toHaveLength(0)
 
   await world.sql`DROP TRIGGER untold ON alerts`
-  await look()
-  const [alert] = await world.until(told, (all) => all.length > 0)
+  const toldAgain = async () => {
+    await looks()
+    return told()
+  }
+  const [alert] = await world.until(toldAgain, (all) => all.length > 0)
   expect(alert.kind).toBe("transfer_dropped")
 
   // Once acknowledged, it is not raised again.

@@ -50,8 +50,10 @@ const view = (agent: Agent) => ({
 const describe = (agent: Agent) =>
   `${agent.id}  ${agent.name}  ${agent.env}  ${agent.status}  ${agent.address}  ${formatUsd(agent.capPerPayment)} a payment, ${formatUsd(agent.capPerDay)} a day  key …${agent.keyLastFour}`
 
-const unknown = (id: string) =>
-  new CommandFailed({ message: `No active agent ${id} of this merchant. List them: bun run cli agent list` })
+const unknown = (merchant: string, id: string) =>
+  new CommandFailed({
+    message: `This merchant has no agent ${id}, or the agent is revoked. List them: bun run cli agent list --merchant ${merchant} --env …`
+  })
 
 const create = Command.make(
   "create",
@@ -87,7 +89,7 @@ const create = Command.make(
     )
     yield* print(input.json, { agent: view(agent), key }, [
       `Created the agent ${agent.name} (${agent.id}). Its wallet: ${agent.address}`,
-      "Its key, shown only once. Set SERVICE_AGENT_KEY of its proxy to it:",
+      "Its key, shown only once. Pass it to the agent's proxy as SERVICE_AGENT_KEY:",
       key,
       hasFaucet(agent.env)
         ? `Fund it: bun run cli agent fund --merchant ${agent.merchantId} --agent ${agent.id}`
@@ -135,7 +137,7 @@ const find = Effect.fnUntraced(function* (merchant: MerchantId, id: AgentId) {
     const agent = yield* agents.find(merchant, env, id)
     if (Option.isSome(agent)) return agent.value
   }
-  return yield* unknown(id)
+  return yield* unknown(merchant, id)
 })
 
 const change = Effect.fnUntraced(function* (
@@ -149,7 +151,7 @@ const change = Effect.fnUntraced(function* (
     (yield* Agents).change(input.merchant, input.agent, changes),
     Option.map((agent) => agentChanged(agent, changes))
   )
-  if (Option.isNone(after)) return yield* unknown(input.agent)
+  if (Option.isNone(after)) return yield* unknown(input.merchant, input.agent)
   yield* print(input.json, { before: view(before), after: view(after.value) }, [
     `Before: ${describe(before)}`,
     `After:  ${describe(after.value)}`
@@ -223,7 +225,7 @@ const revoke = Command.make(
       (yield* Agents).revoke(input.merchant, input.agent),
       (isRevoked) => (isRevoked ? Option.some(agentRevoked(agent)) : Option.none())
     )
-    if (!revoked) return yield* unknown(input.agent)
+    if (!revoked) return yield* unknown(input.merchant, input.agent)
     yield* print(input.json, { revoked: input.agent }, [
       `Revoked ${input.agent}: its key no longer works. Payments already signed stay valid until they expire, at most 10 minutes.`
     ])
@@ -282,6 +284,6 @@ const fund = Command.make(
 )
 
 export const agent = Command.make("agent").pipe(
-  Command.withDescription("Create, change and fund agents that pay x402 within caps"),
+  Command.withDescription("Create, change and fund agents that pay over x402 within caps"),
   Command.withSubcommands([create, list, update, pause, resume, revoke, fund])
 )

@@ -30,8 +30,8 @@ const list = Command.make(
     yield* print(input.json, { entries }, [
       ...(entries.length === 0 ? ["The audit log is empty."] : []),
       ...entries.map(
-        ({ actor, at, env, merchantId: of, position, summary }) =>
-          `${position}  ${at.toISOString()}  ${env ?? "both"}  ${of ?? "the service"}  ${actor} ${summary}`
+        ({ actor, at, env, merchantId, position, summary }) =>
+          `${position}  ${at.toISOString()}  ${env ?? "all"}  ${merchantId ?? "the service"}  ${actor} ${summary}`
       ),
       ...(last !== undefined && entries.length === shown
         ? [`Earlier entries: bun run cli audit list${ofMerchant} --before ${last.position}`]

@@ -36,7 +36,7 @@ const lines = ({ tables }: Manifest) => [
 ]
 
 const secrets =
-  "The backup contains no secrets. Store these separately: INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS, AGENT_WALLET_MNEMONIC, LIVE_WALLET_MNEMONIC and FAUCET_PRIVATE_KEY (in development secrets.json and agent-wallet.json of DATA_DIR, and FAUCET_PRIVATE_KEY)."
+  "The backup contains no secrets. Store these separately: INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS, AGENT_WALLET_MNEMONIC, LIVE_WALLET_MNEMONIC and FAUCET_PRIVATE_KEY. In development, secrets.json and agent-wallet.json in DATA_DIR contain the generated ones."
 
 /** Prints the name of each table to standard error when its rows begin. */
 const withProgress = (sink: Sink): Sink => {
@@ -123,7 +123,7 @@ const move = Command.make(
     const target = { _tag: "Postgres" as const, url: Redacted.make(input.to) }
     if (parseDatabaseUrl(input.to) === undefined) {
       return yield* new CommandFailed({
-        message: "--to must be an address, postgres://user:password@host:port/database"
+        message: "--to must be a Postgres URL, such as postgres://user:password@host:port/database"
       })
     }
     const [refused] = judgeParameters("--to", input.to, parameterRules.postgres).refused

@@ -227,7 +227,10 @@ const denyListFinding = Effect.gen(function* () {
   if (Option.isNone(denyList)) return ok("deny list", "None: DENY_LIST is not set")
   return yield* readDenyList(denyList.value).pipe(
     Effect.map(({ addresses, date }) =>
-      ok("deny list", `${pluralised(addresses.size, "address", "addresses")}, of ${date.toISOString()}`)
+      ok(
+        "deny list",
+        `${pluralised(addresses.size, "address", "addresses")}, last changed ${date.toISOString()}`
+      )
     ),
     Effect.catch(({ message }) => Effect.succeed(failure("deny list", message)))
   )
@@ -249,7 +252,7 @@ const publicFinding = (baseUrl: string) =>
   }).pipe(
     Effect.map((response) =>
       response.ok
-        ? ok("address", `${baseUrl} answers, ready`)
+        ? ok("address", `${baseUrl} is reachable and ready`)
         : warning(
             "address",
             `${baseUrl}/readyz answers ${response.status}. Check that this is the service, and that it is ready.`

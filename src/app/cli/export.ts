@@ -25,10 +25,10 @@ const write = (bytes: Uint8Array) =>
   })
 
 /** The writer receives the error. Without this handler, an unhandled stream error would end the process. */
-const unheard = () => undefined
-const writable = Effect.acquireRelease(
-  Effect.sync(() => process.stdout.on("error", unheard)),
-  () => Effect.sync(() => process.stdout.off("error", unheard))
+const ignoreError = () => undefined
+const withErrorHandler = Effect.acquireRelease(
+  Effect.sync(() => process.stdout.on("error", ignoreError)),
+  () => Effect.sync(() => process.stdout.off("error", ignoreError))
 )
 
 export const exportBooks = Command.make(
@@ -55,7 +55,7 @@ export const exportBooks = Command.make(
       Flag.withDefault("point")
     )
   },
-  Effect.fn("export")(function* ({ decimal, env: of, format, from, kind, merchant, timeZone, to }) {
+  Effect.fn("export")(function* ({ decimal, env: environment, format, from, kind, merchant, timeZone, to }) {
     yield* requireMerchant(merchant)
     const books = yield* Books
     const period = yield* books.period(merchant, {
@@ -69,9 +69,9 @@ export const exportBooks = Command.make(
       return yield* new CommandFailed({
         message: "JSON always has decimal points. Leave --decimal out, or pass --format csv."
       })
-    yield* writable
+    yield* withErrorHandler
     yield* books
-      .export(kind, { merchantId: merchant, env: of }, period.value, format, decimal)
+      .export(kind, { merchantId: merchant, env: environment }, period.value, format, decimal)
       .pipe(Stream.runForEach(write))
   }, Effect.scoped)
 ).pipe(

@@ -191,16 +191,16 @@ export const init = Command.make(
         }),
       catch: unusable("read")
     })
-    const of = (file: string) => planned.find((secret) => secret.file === file)
-    const stored = of("postgres-password")?.present
-    if ((stored === undefined) !== (of("database-url")?.present === undefined))
+    const secretNamed = (file: string) => planned.find((secret) => secret.file === file)
+    const stored = secretNamed("postgres-password")?.present
+    if ((stored === undefined) !== (secretNamed("database-url")?.present === undefined))
       return yield* new CommandFailed({
         message: `${directory} has only one of postgres-password and database-url. Restore the missing file, or remove both for a new database.`
       })
     const refused = yield* refusals(planned)
     // A database keeps its first password, whatever is stored here afterwards.
     if (password !== "" && stored !== undefined && stored.trim() !== password)
-      if (passwordIn(of("database-url")?.next ?? "") !== password) refused.push(otherPassword)
+      if (passwordIn(secretNamed("database-url")?.next ?? "") !== password) refused.push(otherPassword)
     if (refused.length > 0)
       return yield* new CommandFailed({ message: ["Nothing was changed.", ...refused].join("\n") })
     const written = yield* Effect.try({

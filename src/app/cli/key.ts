@@ -39,7 +39,10 @@ const create = Command.make(
   {
     merchant: merchantId,
     env,
-    kind: Flag.Literals("kind", ["secret", "publishable"]).pipe(Flag.withDefault("secret")),
+    kind: Flag.Literals("kind", ["secret", "publishable"]).pipe(
+      Flag.withDescription("secret: for your server; publishable: for the buyer's page"),
+      Flag.withDefault("secret")
+    ),
     readOnly: Flag.Boolean("read-only").pipe(
       Flag.withDescription("A secret key that can only read"),
       Flag.withDefault(false)
@@ -101,7 +104,7 @@ const rotate = Command.make(
     )
     if (Option.isNone(issued)) {
       return yield* new CommandFailed({
-        message: "No current key with this id. List them: bun run cli key list"
+        message: `This merchant has no active key ${input.key}. List its keys: bun run cli key list --merchant ${input.merchant}`
       })
     }
     yield* print(input.json, { key: { id: issued.value.id, key: issued.value.key }, revoked: input.key }, [
@@ -141,7 +144,7 @@ const revoke = Command.make(
     )
     if (!revoked) {
       return yield* new CommandFailed({
-        message: "No current key with this id. List them: bun run cli key list"
+        message: `This merchant has no active key ${input.key}. List its keys: bun run cli key list --merchant ${input.merchant}`
       })
     }
     yield* print(input.json, { revoked: input.key }, [`Revoked ${input.key}. It no longer works.`])

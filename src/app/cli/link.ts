@@ -48,9 +48,11 @@ const list = Command.make(
     yield* print(
       input.json,
       { links },
-      links.map(({ amount, description, maxAmount, minAmount, state, url }) =>
-        [url, state, amount ?? `${minAmount} to ${maxAmount}`, description].join("  ")
-      )
+      links.length === 0
+        ? ["No payment links yet. Create one: bun run cli link create"]
+        : links.map(({ amount, description, maxAmount, minAmount, state, url }) =>
+            [url, state, amount ?? `${minAmount} to ${maxAmount}`, description].join("  ")
+          )
     )
   })
 ).pipe(

@@ -81,7 +81,7 @@ const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pip
     return CliError.isCliError(error)
       ? end(2)
       : Effect.andThen(
-          presentation.sayWrong(
+          presentation.printError(
             sentence(error),
             undefined,
             error instanceof CommandFailed ? error.fields : {}

@@ -99,7 +99,7 @@ const receiverTakenFailure = ({ message, details = [] }: ReceiverTaken, done: Re
         .filter(({ after, before }) => before !== after)
         .map(
           ({ after, before, env }) =>
-            `The receiving address on ${env} was changed from ${before} to ${after}; nothing else was.`
+            `The ${env} receiving address was changed from ${before} to ${after}. Nothing else was changed.`
         ),
       message,
       ...details.flatMap(({ message: advice, expected }) => [

@@ -5,7 +5,8 @@ import { type CliError, CliOutput, type HelpDoc } from "effect/cli"
 
 const asksForJson = process.argv.includes("--json")
 
-const inOneLine = (text: string) =>
+/** The parser's message on one line, with its suggestion as a question. */
+const plainMessage = (text: string) =>
   text
     .replaceAll("Schema validation failed: ", "")
     .replace(/\s+/g, " ")
@@ -15,7 +16,7 @@ const inOneLine = (text: string) =>
     )
 
 /** Prints the error and possible corrections. `fields`: additional fields of the document. */
-export const sayWrong = (message: string, hint?: string, fields: object = {}): Effect.Effect<void> =>
+export const printError = (message: string, hint?: string, fields: object = {}): Effect.Effect<void> =>
   asksForJson
     ? Console.log(JSON.stringify({ ...fields, error: { message, hint } }))
     : Console.error(hint === undefined ? message : `${message}\n${hint}`)
@@ -24,7 +25,7 @@ const hintOf = ({ examples = [], subcommands = [], usage }: HelpDoc.HelpDoc) => 
   const [example] = examples
   if (example !== undefined) return `For example: ${example.command}`
   const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
-  return names.length > 0 ? `There are: ${names.join(", ")}` : `Usage: ${usage}`
+  return names.length > 0 ? `Subcommands: ${names.join(", ")}` : `Usage: ${usage}`
 }
 
 /** Leaves out errors about the flags of an unknown command. */
@@ -35,8 +36,8 @@ const relevantErrors = (errors: ReadonlyArray<CliError.NonShowHelpErrors>) => {
 
 /** Puts the flags that every command accepts at the end, on one line. */
 const helpOf = (formatter: CliOutput.Formatter, doc: HelpDoc.HelpDoc) => {
-  const everywhere = (doc.globalFlags ?? []).map(({ name }) => `--${name}`)
-  return `${formatter.formatHelpDoc({ ...doc, globalFlags: [] })}\n\nEverywhere: ${everywhere.join(", ")}`
+  const common = (doc.globalFlags ?? []).map(({ name }) => `--${name}`)
+  return `${formatter.formatHelpDoc({ ...doc, globalFlags: [] })}\n\nFlags of every command: ${common.join(", ")}`
 }
 
 export const layer: Layer.Layer<never> = CliOutput.layerPresenter({
@@ -46,9 +47,9 @@ export const layer: Layer.Layer<never> = CliOutput.layerPresenter({
       case "Help":
         return yield* Console.log(helpOf(formatter, event.helpDoc))
       case "InvalidInvocation":
-        return yield* sayWrong(
+        return yield* printError(
           relevantErrors(event.errors)
-            .map(({ message }) => inOneLine(message))
+            .map(({ message }) => plainMessage(message))
             .join("; "),
           hintOf(event.helpDoc)
         )

@@ -116,7 +116,7 @@ const replay = Command.make(
     const failed = yield* replayFailed(tenant, since, at)
     const unsent = yield* replayUnsent(tenant, since, at)
     yield* print(input.json, { count: failed + unsent, failed, unsent }, [
-      `Queued for one more attempt: ${pluralised(failed, "failed delivery", "failed deliveries")} of the last ${pluralised(input.hours, "hour")}, with the same ids. Also queued: ${pluralised(unsent, "settled payment")} whose delivery had no endpoint or was cancelled.`
+      `Queued for one more attempt: ${pluralised(failed, "failed delivery", "failed deliveries")} of the last ${pluralised(input.hours, "hour")}, with the same ids. Also queued: ${pluralised(unsent, "event")} of settled payments whose delivery had no endpoint or was cancelled.`
     ])
   })
 ).pipe(

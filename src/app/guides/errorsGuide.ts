@@ -134,7 +134,7 @@ const groups: ReadonlyArray<Group> = [
     has: ({ status }) => status === 409
   },
   {
-    title: "The chain or the signature does not match",
+    title: "The transfer, signature or terms do not match",
     advice:
       "Unless the code says otherwise, the same request would fail again. `reason`, if the code has one, says what differs.",
     has: ({ status }) => status === 422
@@ -192,7 +192,7 @@ Look up an error code here: its HTTP status, its cause and its remedy. Every err
 
 const closing = `## Codes of the client libraries
 
-The client libraries add two codes for failures that never reached the service's handlers:
+The client libraries add two codes for calls without a valid response from the service:
 
 - \`NO_ANSWER\`: no response arrived, or it broke off. The call may have been carried out. Check \`baseUrl\` and the network; repeat the call if it is safe to repeat.
 - \`UNKNOWN_ANSWER\`: something other than Quittance answered, such as a proxy's page. Check \`baseUrl\` and every proxy in front of the service.

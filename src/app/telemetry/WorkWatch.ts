@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
       : `In this instance: ${troubles.map(({ words, worker: name }) => `${name}: ${words}`).join("; ")}.`
   }
 
-  /** A chain that makes no blocks was read to its end, so it has halted. */
+  /** If the chain has no block newer than what was read, the chain has halted; otherwise the reading is behind. */
   const whyUnread = Effect.fnUntraced(function* (env: Env, until: Date | undefined) {
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return { _tag: "Behind", cause: "Too few of its nodes answer." } as const

@@ -1,5 +1,5 @@
-// The contract of the signed-in user and of the merchant and environment of a request. Sessions are cookies: API keys
-// open nothing here.
+// What the dashboard's API needs to know about a request: the signed-in user, the merchant and the environment.
+// Sessions are cookies; API keys are not accepted.
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import { CrossOriginRefused, NotFound, RoleRequired, SignInRequired } from "../../domain/Errors.ts"
@@ -40,7 +40,8 @@ export class SessionRequired extends HttpApiMiddleware.Service<
 export const memberParams = { merchantId: Schema.String, env: Schema.String }
 
 /**
- * A role that the endpoint allows, in the path's merchant. 404 for other people's merchants and unknown ones alike.
+ * A role that the endpoint allows, in the path's merchant. Answers 404 for an unknown merchant and for one that the user
+ * does not belong to.
  */
 export class MemberRequired extends HttpApiMiddleware.Service<
   MemberRequired,

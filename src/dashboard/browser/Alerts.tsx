@@ -104,7 +104,7 @@ const More = ({ lists, what }: { readonly lists: ReadonlyArray<Entries>; readonl
   if (unread.length === 0) return null
   return (
     <div class="more">
-      <p class="soft">Older alerts exist.</p>
+      <p class="soft">There are older entries.</p>
       <Button
         busy={unread.some(({ more }) => more.busy)}
         onClick={() => void Promise.all(unread.map(({ more }) => more.run()))}

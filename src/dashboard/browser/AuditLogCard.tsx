@@ -48,7 +48,8 @@ export const AuditLogCard = () => {
               {shown.length === 0 ? (
                 <p class="soft">
                   It records changes of receiving addresses, settlement limits, keys, members, agents and
-                  alert webhooks, with the person who made each. Nobody can edit it.
+                  alert webhooks, with the person who made each. The dashboard cannot change or remove
+                  entries.
                 </p>
               ) : (
                 <ul class="list">

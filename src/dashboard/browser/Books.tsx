@@ -161,13 +161,13 @@ const OtherTransfers = (props: {
 
 /** The formats of an export. */
 const files = [
-  { label: "CSV", spoken: "as csv", query: { format: "csv" } },
+  { label: "CSV", spoken: "as CSV", query: { format: "csv" } },
   {
     label: "CSV, decimal comma",
-    spoken: "in CSV, decimal comma",
+    spoken: "as CSV with decimal commas",
     query: { format: "csv", decimal: "comma" }
   },
-  { label: "JSON", spoken: "as json", query: { format: "json" } }
+  { label: "JSON", spoken: "as JSON", query: { format: "json" } }
 ] as const
 
 const Exports = ({ statement }: { readonly statement: StatementView }) => {

@@ -128,7 +128,9 @@ export const Delivery = () => {
                 <p class="soft">
                   {delivery.status === "cancelled"
                     ? "Not sent, because no endpoint was registered. Register an endpoint, then resend."
-                    : "Attempts older than the retention period were deleted."}
+                    : delivery.status === "pending"
+                      ? "Waiting for the next attempt."
+                      : "Attempts older than the retention period were deleted."}
                 </p>
               ) : (
                 <ol class="attempts">

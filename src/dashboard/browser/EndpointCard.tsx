@@ -153,8 +153,8 @@ export const EndpointCard = (props: {
         >
           <p>
             Pending deliveries are cancelled, and no settlement events are sent until you register another
-            endpoint. If you register one within a day, it receives the cancelled deliveries. You can send the
-            events of other payments later under Webhooks.
+            endpoint. If you register one within a day, it receives the cancelled deliveries. Later, you can
+            send them under Webhooks, with the events of payments that settled without an endpoint.
           </p>
         </Confirm>
       ) : null}

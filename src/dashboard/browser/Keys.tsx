@@ -163,7 +163,7 @@ export const Keys = () => {
                 name="kind"
                 value="read"
                 label="Secret, read-only"
-                about="For reports: reads payments and the endpoint."
+                about="For reports: reads what a full-access key can read, and changes nothing."
               />
               <Choice
                 name="kind"

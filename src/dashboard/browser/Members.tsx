@@ -190,7 +190,7 @@ export const Members = ({ data, reload }: Part) => {
         >
           <p>
             {leaving.id === session.user.id
-              ? "You lose access immediately. Only another owner can invite you again."
+              ? "You lose access immediately. To return, ask an owner for a new invitation."
               : "They lose access immediately, and invitations they sent stop working."}
           </p>
         </Confirm>
@@ -198,7 +198,7 @@ export const Members = ({ data, reload }: Part) => {
       {changing === undefined ? null : (
         <Confirm
           key="role"
-          title={`Make ${changing.member.email} ${roleWords[changing.role].name.toLowerCase()}?`}
+          title={`Change the role of ${changing.member.email} to ${roleWords[changing.role].name.toLowerCase()}?`}
           action="Change role"
           busy={changeRole.busy}
           error={changeRole.error}

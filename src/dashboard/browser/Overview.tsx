@@ -110,7 +110,11 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Time to settle"
         value={secondsToSettle === null ? "–" : duration(secondsToSettle.median)}
-        note={secondsToSettle === null ? "from opening" : `95% within ${duration(secondsToSettle.p95)}`}
+        note={
+          secondsToSettle === null
+            ? "from opening to settlement"
+            : `95% within ${duration(secondsToSettle.p95)}`
+        }
       />
       <Figure
         label="Webhooks"

@@ -37,7 +37,7 @@ const Nothing = ({
           ? isFiltered
             ? "No matching payments."
             : "Payments appear here as soon as they are opened."
-          : "Type the beginning of a reference code (3 characters), an order's URL, a payer or a transaction (0x and 4 digits), or an amount."}
+          : "Type an amount, or the beginning of a reference code (at least 3 characters), an order’s URL, a payer or a transaction (at least 0x and 4 digits)."}
       </p>
       {isFiltered ? <a href={href("payments")}>All payments</a> : null}
     </Empty>

@@ -1,4 +1,4 @@
-// Settings of the merchant's name and of accepted identity tokens.
+// Settings of the merchant's name and of accepted buyers' tokens.
 import { useRef } from "preact/hooks"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -39,7 +39,7 @@ export const ProfileCard = ({
     await Promise.all([reload(), refresh()])
     if (!edits.isEdited()) form.current?.reset()
   })
-  const of = (field: string) => save.error?.of(field)
+  const errorOf = (field: string) => save.error?.of(field)
   return (
     <Card title="Profile">
       <Form submit="Save profile" action={save} form={form} onInput={edits.onInput}>
@@ -49,17 +49,17 @@ export const ProfileCard = ({
           value={name}
           required
           hint="Buyers see this name."
-          error={of("name")}
+          error={errorOf("name")}
         />
         <Field
-          label="Identity audience (advanced)"
+          label="Audience of buyers’ tokens (advanced)"
           name="identityAudience"
           value={identityAudience ?? ""}
           placeholder={location.origin}
           hint="Leave this empty if buyers use our checkout. If they sign tokens in your own app, enter the exact audience (aud) of those tokens. Tokens with any other audience are then rejected, including those of our checkout."
-          error={of("identityAudience")}
+          error={errorOf("identityAudience")}
         />
-        <Choices legend="Identity tokens">
+        <Choices legend="Buyers’ tokens">
           <Choice
             type="checkbox"
             name="boundTokensOnly"
@@ -74,7 +74,7 @@ export const ProfileCard = ({
           value={String(tokenLifetimeSeconds)}
           required
           hint="In seconds: 86400 is a day."
-          error={of("tokenLifetimeSeconds")}
+          error={errorOf("tokenLifetimeSeconds")}
         />
 
         <p class="hint">This profile applies to test and live.</p>

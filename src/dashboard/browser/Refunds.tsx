@@ -83,7 +83,7 @@ export const Refunds = (props: {
       }
     >
       {part.refunds.length === 0 ? (
-        <p class="soft">Nothing was refunded.</p>
+        <p class="soft">No refunds yet.</p>
       ) : (
         <ul class="list">
           {part.refunds.map((refund) => (

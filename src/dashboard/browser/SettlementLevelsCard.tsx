@@ -42,7 +42,7 @@ const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: 
       {limited.map((level) => (
         <Field
           key={level.finality}
-          label={`Settle ${waitOf(level)}, up to`}
+          label={`Largest amount that settles ${waitOf(level)}`}
           name={level.finality}
           value={level.upTo ?? ""}
           hint={`In USD, at most ${usd(level.operatorUpTo ?? "")}. Leave empty to use this limit.`}

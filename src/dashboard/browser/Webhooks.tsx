@@ -83,7 +83,7 @@ export const Webhooks = () => {
   })
   const sendUnsent = useAction(async () => {
     const { count } = await call<{ readonly count: number }>("POST", `${api}/webhooks/unsent`)
-    toast(count === 1 ? "1 payment is being sent" : `${count} payments are being sent`)
+    toast(count === 1 ? "1 event is being sent" : `${count} events are being sent`)
     await page.reload()
   })
   const last = page.data?.deliveries.at(-1)?.id
@@ -140,8 +140,8 @@ export const Webhooks = () => {
               {deliveries.length === 0 ? (
                 <Empty icon="webhooks" title="No deliveries yet">
                   <p>
-                    The service sends each settlement to your endpoint. Until the endpoint responds with 2xx,
-                    a delivery makes up to {attemptsInWords(retryDelays)}.
+                    The service sends an event for each settlement to your endpoint. Until the endpoint
+                    responds with 2xx, a delivery makes up to {attemptsInWords(retryDelays)}.
                   </p>
                 </Empty>
               ) : (

@@ -17,7 +17,7 @@ import type {
   ClaimedTransfer,
   DueReport,
   PaymentStore,
-  TakenTransfer,
+  UnavailableTransfer,
   WatchedTransfer
 } from "./PaymentStore.ts"
 
@@ -60,7 +60,7 @@ export const makePaymentRepoMemory: Effect.Effect<
   /** Ids of queued deliveries. */
   const enqueued = new Set<string>()
 
-  const of = (tenant: Tenant, id: PaymentId) => {
+  const paymentOf = (tenant: Tenant, id: PaymentId) => {
     const payment = payments.get(id)
     return payment?.merchantId === tenant.merchantId && payment.env === tenant.env ? payment : undefined
   }
@@ -110,10 +110,10 @@ export const makePaymentRepoMemory: Effect.Effect<
       return { payment, created: true }
     }),
     openExpired: Effect.fnUntraced(function* (tenant, id) {
-      return of(tenant, id) ?? (yield* new IntentTokenExpired())
+      return paymentOf(tenant, id) ?? (yield* new IntentTokenExpired())
     }),
-    find: (tenant, id) => Effect.sync(() => Option.fromNullishOr(of(tenant, id))),
-    findMany: (tenant, ids) => Effect.sync(() => ids.flatMap((id) => of(tenant, id) ?? [])),
+    find: (tenant, id) => Effect.sync(() => Option.fromNullishOr(paymentOf(tenant, id))),
+    findMany: (tenant, ids) => Effect.sync(() => ids.flatMap((id) => paymentOf(tenant, id) ?? [])),
     exists: (id) => Effect.sync(() => payments.has(id)),
     list: (tenant, { limit, startingAfter, transactionId, intentUrl }) =>
       Effect.sync(() => {
@@ -134,7 +134,7 @@ export const makePaymentRepoMemory: Effect.Effect<
       }),
     report: (report) =>
       Effect.sync(() => {
-        const payment = of(report, report.paymentId)
+        const payment = paymentOf(report, report.paymentId)
         if (payment === undefined) return Option.none()
         if (payment.status !== "settled") {
           const key = reportKey(payment.id, report.evidence)
@@ -153,7 +153,7 @@ export const makePaymentRepoMemory: Effect.Effect<
     takenTransfers: ({ amount, chainId, evidence, receiver }) =>
       Effect.sync(() =>
         [...claims.values()].flatMap(
-          ({ transfer }): ReadonlyArray<TakenTransfer> =>
+          ({ transfer }): ReadonlyArray<UnavailableTransfer> =>
             transfer.chainId === chainId &&
             transfer.transactionId === evidence.transactionId &&
             transfer.payer === evidence.payer &&

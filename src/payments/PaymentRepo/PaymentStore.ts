@@ -73,7 +73,7 @@ export interface PaymentSettlement {
 }
 
 /** A transfer that can no longer settle a payment. */
-export interface TakenTransfer {
+export interface UnavailableTransfer {
   /** Place among the equal transfers of its transaction. */
   readonly ordinal: number
   /** The hash of the block in which a payment claims the transfer; null if a person handled the transfer. */
@@ -169,7 +169,7 @@ export interface PaymentStore {
       readonly receiver: Address
       readonly amount: AtomicUsdc
     }
-  ) => Effect.Effect<ReadonlyArray<TakenTransfer>>
+  ) => Effect.Effect<ReadonlyArray<UnavailableTransfer>>
   /**
    * Settles a payment that is pending, or failed and paid late. Claims its transfer, queues its webhook and deletes
    * its reports, all or nothing. None if the payment is settled already, or while a claim on the same transaction

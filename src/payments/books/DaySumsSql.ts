@@ -55,9 +55,9 @@ export const makeDaySums = <A>({
       Schema.Array(Schema.Struct({ start_at: Schema.Date, figures }))
     )
     const ofDay = (sql: SqlClient.SqlClient, alias: string, { env, merchantId }: Tenant) => {
-      const of = sql.literal(alias)
-      return sql`${of}.merchant_id = ${merchantId} AND ${of}.env = ${env} AND ${of}.kind = ${kind}
-        AND ${of}.start_at = d.start_at AND ${of}.end_at = d.end_at`
+      const row = sql.literal(alias)
+      return sql`${row}.merchant_id = ${merchantId} AND ${row}.env = ${env} AND ${row}.kind = ${kind}
+        AND ${row}.start_at = d.start_at AND ${row}.end_at = d.end_at`
     }
 
     const stored = Effect.fnUntraced(function* (tenant: Tenant, days: ReadonlyArray<DayBounds>) {

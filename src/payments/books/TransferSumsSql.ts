@@ -136,7 +136,7 @@ export const makeTransferSums = Effect.gen(function* () {
 
   const sums = Effect.fn("TransferSumsSql.sums")(function* (tenant: Tenant, period: Period) {
     const days = yield* sumsOf(tenant, yield* daysWithTransfers(tenant, period))
-    const of = (side: typeof Side.Type): Sum =>
+    const sumOf = (side: typeof Side.Type): Sum =>
       days
         .flatMap(({ figures }) => figures)
         .filter((figure) => figure.side === side)
@@ -145,11 +145,11 @@ export const makeTransferSums = Effect.gen(function* () {
           count: 0
         })
     return {
-      payments: of("payment"),
-      unexplained: of("unexplained"),
-      handled: of("handled"),
-      refunds: of("refunds"),
-      other: of("other")
+      payments: sumOf("payment"),
+      unexplained: sumOf("unexplained"),
+      handled: sumOf("handled"),
+      refunds: sumOf("refunds"),
+      other: sumOf("other")
     } satisfies BookSums
   })
 

@@ -39,7 +39,7 @@ export const statementView = (
   { denyListAt, keptSince, others, period, sums, until }: Statement,
   env: Tenant["env"]
 ): StatementView => {
-  const sum = (of: BookSums["payments"]) => ({ amount: formatUsd(of.sum), count: of.count })
+  const sum = (side: BookSums["payments"]) => ({ amount: formatUsd(side.sum), count: side.count })
   return {
     from: period.from,
     to: period.to,

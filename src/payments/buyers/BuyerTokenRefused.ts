@@ -16,17 +16,17 @@ export const BuyerTokenReason = Schema.Literals([
 export type BuyerTokenReason = typeof BuyerTokenReason.Type
 
 export const buyerTokenAdvice: { readonly [R in BuyerTokenReason]: string } = {
-  malformed: "The buyer token is malformed: send it unchanged.",
-  signature: "The buyer token is not signed by its own address: sign in again with that wallet.",
-  expired: "The buyer token has expired: sign a new one.",
-  not_yet_valid: "The buyer token is not valid yet: check the device's clock and sign a new one.",
+  malformed: "The buyer's token is malformed: send it unchanged.",
+  signature: "The buyer's token is not signed by the wallet that it names: sign a new one with that wallet.",
+  expired: "The buyer's token has expired: sign a new one.",
+  not_yet_valid: "The buyer's token is not valid yet: check the device's clock and sign a new one.",
   lifetime:
-    "The buyer token's lifetime exceeds the merchant's limit, `tokenLifetimeSeconds`: sign one that expires sooner.",
+    "The lifetime of the buyer's token exceeds the merchant's limit, `tokenLifetimeSeconds`: sign one that expires sooner.",
   audience:
-    "The buyer token is for another service: sign one for this service's origin, or for the merchant's own audience if it has one.",
-  payment: "The buyer token is for another payment: sign one whose `tid` is this payment's id.",
-  issuer: "The buyer token's issuer is not accepted here: sign in through this checkout.",
-  unavailable: "The buyer token cannot be checked at the moment: try again shortly."
+    "The buyer's token is for another service: sign one for this service's origin, or for the merchant's own audience if it has one.",
+  payment: "The buyer's token is for another payment: sign one whose `tid` is this payment's id.",
+  issuer: "The issuer of the buyer's token is not accepted here: sign one in this checkout.",
+  unavailable: "The buyer's token cannot be checked at the moment: try again shortly."
 }
 
 /** `reason: "unavailable"` says nothing about the token: no node responded. */

@@ -1,7 +1,7 @@
-// Tracks where the long queues begin. A delivery leaves dead entries in the queue's index, and any open transaction
-// keeps vacuum and index scans from removing them: a claim that read the queue from its beginning would pass all of
-// them. Rows committed out of order lie slightly before the latest claim; older rows are found when all queues are read
-// completely, up to twenty times a second.
+// Lets a claim start reading a long queue where the last one stopped, instead of at its beginning, where index entries
+// of delivered rows pile up: any open transaction keeps vacuum and index scans from removing them. Rows committed out of
+// order lie slightly before the latest claim; older rows are found when all queues are read completely, up to twenty
+// times a second.
 import type { ClaimedDelivery, QueueStart } from "../WebhookRepo/WebhookStore.ts"
 
 /** The number of dead entries that makes a separate start worthwhile for a queue. */
@@ -12,9 +12,9 @@ const maxStarts = 16
 const lateMillis = 1_000
 /** A queue without claims for this long is forgotten. */
 const forgetMillis = 600_000
-const wholeMillis = 50
-/** Reading all queues completely takes at most one twentieth of the time. */
-const restFor = 20
+const minFullReadPauseMillis = 50
+/** After a complete reading, the next waits this many times as long as that one took. */
+const fullReadPauseFactor = 20
 
 interface Queue {
   readonly claimed: number
@@ -32,10 +32,10 @@ export interface QueueStarts {
 /** Times are in milliseconds of a monotonic clock. */
 export const makeQueueStarts = (): QueueStarts => {
   const queues = new Map<string, Queue>()
-  let wholeAt = 0
+  let nextFullReadAt = 0
   return {
     of: (now) => {
-      if (now >= wholeAt) return []
+      if (now >= nextFullReadAt) return []
       return [...queues]
         .filter(([, { claimed }]) => claimed >= longQueue)
         .toSorted(([, left], [, right]) => right.claimed - left.claimed)
@@ -43,15 +43,16 @@ export const makeQueueStarts = (): QueueStarts => {
         .map(([endpointId, { from }]) => ({ endpointId, from: new Date(from - lateMillis) }))
     },
     note: (begun, ended, claimed) => {
-      const isWhole = begun >= wholeAt
-      if (isWhole) wholeAt = ended + Math.max(wholeMillis, restFor * (ended - begun))
+      const isFullRead = begun >= nextFullReadAt
+      if (isFullRead)
+        nextFullReadAt = ended + Math.max(minFullReadPauseMillis, fullReadPauseFactor * (ended - begun))
       for (const [endpointId, ofQueue] of Map.groupBy(claimed, ({ target }) => target.endpointId)) {
         const queue = queues.get(endpointId)
         const latest = Math.max(...ofQueue.map(({ wasDueAt }) => wasDueAt.getTime()))
         queues.set(endpointId, {
           claimed: (queue?.claimed ?? 0) + ofQueue.length,
           // Oldest first: no due row lies before the latest claim of a complete reading.
-          from: isWhole ? latest : Math.max(latest, queue?.from ?? latest),
+          from: isFullRead ? latest : Math.max(latest, queue?.from ?? latest),
           usedAt: ended
         })
       }

@@ -211,7 +211,9 @@ describe("CLI", () => {
         )
         expect([half.code, half.output]).toEqual([
           1,
-          expect.stringContaining(`on test was changed from ${receiver} to ${other}; nothing else was.`)
+          expect.stringContaining(
+            `The test receiving address was changed from ${receiver} to ${other}. Nothing else was changed.`
+          )
         ])
         const message = /This address is mine\.[\s\S]*Code: [0-9a-f]{32}/.exec(refused.output)?.[0] ?? ""
         expect(message).toContain(`Merchant: ${id}`)

@@ -121,7 +121,7 @@ describe("cli doctor", () => {
         "deny list ok",
         "address ok"
       ])
-      expect(well.output()).toContain("2 addresses, of 2026-09-21T14:13:20.000Z")
+      expect(well.output()).toContain("2 addresses, last changed 2026-09-21T14:13:20.000Z")
       expect(well.output()).toContain("Arbitrum One with its USDC, newest block")
       expect(well.output()).toContain("The connection failed")
 

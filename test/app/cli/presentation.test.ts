@@ -39,14 +39,16 @@ test("a near-miss gets a suggestion; anything else gets the list of commands", (
   expect(typed("doctr").lines[0]).toBe('Unknown subcommand "doctr" for "quittance". Did you mean doctor?')
   expect(typed("merchant", "change").lines).toEqual([
     'Unknown subcommand "change" for "quittance merchant"',
-    "There are: create, list, update"
+    "Subcommands: create, list, update"
   ])
 })
 
 test("help shows usage, flags and examples before the common flags", () => {
   const { exitCode, out } = typed("merchant", "create", "--help")
   expect(exitCode).toBe(0)
-  const places = ["USAGE", "FLAGS", "EXAMPLES", "Everywhere: --help"].map((part) => out.indexOf(part))
+  const places = ["USAGE", "FLAGS", "EXAMPLES", "Flags of every command: --help"].map((part) =>
+    out.indexOf(part)
+  )
   expect(places).toEqual(places.toSorted((one, other) => one - other))
   expect(places[0]).toBeGreaterThan(-1)
 })

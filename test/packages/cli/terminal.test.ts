@@ -94,9 +94,9 @@ describe("quittance", () => {
           env: at,
           terminal: {
             data: (terminal, bytes) => {
-              const isAsked = shown.includes("not shown: ")
+              const isAsked = shown.includes("as you type): ")
               shown += decoder.decode(bytes)
-              if (!isAsked && shown.includes("not shown: ")) setTimeout(() => terminal.write(typed), 500)
+              if (!isAsked && shown.includes("as you type): ")) setTimeout(() => terminal.write(typed), 500)
             }
           }
         })
@@ -298,7 +298,7 @@ describe("quittance", () => {
     })
     expect((await run("webhooks", "resend", id)).output).toBe(`${id}  delivered  200\n`)
     const replayed = await run("webhooks", "replay")
-    expect(replayed.output).toEndWith(`${body.events.length - 1} events delivered again.\n`)
+    expect(replayed.output).toEndWith(`Delivered ${body.events.length - 1} events.\n`)
     expect((await run("webhooks", "replay", "--json")).output).toBe('{"count":0}\n')
     expect((await run("trigger", "test")).output).toContain("delivered")
   })
@@ -354,7 +354,7 @@ describe("quittance", () => {
     const replay = ["webhooks", "replay", "--url", service.url.origin, "--key", "sk_test_of_another"]
     const [text, json] = [await run(...replay), await run(...replay, "--json")]
     await service.stop(true)
-    expect(text.output).toEndWith("1 event delivered again. 1 event not accepted.\n")
+    expect(text.output).toEndWith("Delivered 1 event. Your endpoint did not accept 1 event.\n")
     expect(json.output).toEndWith('{"count":1,"failed":1}\n')
   })
 

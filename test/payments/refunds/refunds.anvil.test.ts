@@ -7,6 +7,7 @@ import { Address } from "../../../src/domain/Chain.ts"
 import { formatUsd } from "../../../src/domain/Money.ts"
 import { Quittance } from "../../../src/packages/client/Quittance.ts"
 import type { Refund } from "../../../src/packages/client/resources.ts"
+import { eachFewSeconds } from "../../support/eachFewSeconds.ts"
 import { moneyNetwork } from "../../support/moneyNetwork.ts"
 import { moneyWorld, transferCall } from "../moneyWorld.ts"
 
@@ -74,15 +75,17 @@ describe("refunds on anvil", () => {
     const { buyer, payment } = await paid("3.75", 3_750_000n)
     const transactionId = await sendBack(buyer, 3_750_000n)
     const { id } = await client.refunds.create({ paymentId: payment.id, transactionId })
-    const watched = (): Promise<unknown> =>
-      world.sql`UPDATE refunds SET next_look_at = now() WHERE id = ${id}`
+    const looks = eachFewSeconds(() => world.sql`UPDATE refunds SET next_look_at = now() WHERE id = ${id}`)
     const block = (await world.sql`SELECT block_number FROM refunds WHERE id = ${id}`)[0].block_number
     const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
     await Effect.runPromise(world.chain.rpc("anvil_reorg", [Number(head - BigInt(block)) + 1, []]))
     await Effect.runPromise(world.chain.rpc("anvil_dropAllTransactions", []))
     await world.mine(3)
-    await watched()
-    expect((await until(id, ({ droppedAt }) => droppedAt !== undefined)).status).toBe("proven")
+    const looked = async () => {
+      await looks()
+      return client.refunds.retrieve(id)
+    }
+    expect((await world.until(looked, ({ droppedAt }) => droppedAt !== undefined)).status).toBe("proven")
     // Raised once the drop is recorded.
     const alerts = await world.until(
       (): Promise<ReadonlyArray<{ kind: string }>> =>

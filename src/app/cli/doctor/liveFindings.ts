@@ -106,7 +106,7 @@ const relayerFinding = Effect.fnUntraced(function* (network: Network, node: OneN
   const { name, wallets } = network
   const blacklisted = yield* isBlacklisted(node, network, address)
   if (blacklisted === undefined)
-    return warning("relayer", `Could not read whether ${address} is on USDC's blacklist.`)
+    return warning("relayer", `Could not determine whether ${address} is on USDC's blacklist.`)
   return blacklisted
     ? failure("relayer", `${address} is on USDC's blacklist on ${name}. Set another ${wallets.setting}.`)
     : ok("relayer", `${address} is not on USDC's blacklist on ${name}`)
@@ -131,14 +131,14 @@ const receiverFindings = Effect.fnUntraced(function* (
     ...listed.map(({ address }) =>
       failure(
         "receivers",
-        `${address} is on USDC's blacklist on ${name}: transfers to it revert. Its merchant has to set another.`
+        `${address} is on USDC's blacklist on ${name}: transfers to it revert. Its merchant must set another receiving address.`
       )
     ),
     ...(unknown > 0
       ? [
           warning(
             "receivers",
-            `Could not read whether ${unknown} of ${pluralised(checked.length, "receiving address", "receiving addresses")} on ${name} are on USDC's blacklist.`
+            `Could not determine whether ${unknown} of ${pluralised(checked.length, "receiving address", "receiving addresses")} on ${name} are on USDC's blacklist.`
           )
         ]
       : listed.length > 0

@@ -102,8 +102,8 @@ export const layer = HttpApiBuilder.group(
         if (Option.isNone(history))
           return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
         const { payment, deliveries } = history.value
-        const of = { paymentId: payment.id }
-        const refundsOfPayment = yield* refundsOf(refunds, tenant, of)
+        const refunded = { paymentId: payment.id }
+        const refundsOfPayment = yield* refundsOf(refunds, tenant, refunded)
         const page: PaymentDetail = {
           payment: viewOf(payment),
           receiver: payment.receiver,
@@ -118,7 +118,7 @@ export const layer = HttpApiBuilder.group(
             Effect.map(({ url }) => url),
             Effect.catchTag("PaymentNotSettled", () => Effect.succeed(null))
           ),
-          refunds: yield* refundsPart(refunds, tenant, of, {
+          refunds: yield* refundsPart(refunds, tenant, refunded, {
             ...refundsOfPayment,
             payer: payment.status === "settled" ? (payment.reported?.evidence.payer ?? null) : null,
             came: payment.receiver

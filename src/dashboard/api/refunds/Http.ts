@@ -13,8 +13,10 @@ import { CurrentMember } from "../Session.ts"
 
 /** True if the chain still shows the refunded transfer. */
 const isReceived = ({ balance }: Refunds["Service"], tenant: Tenant, { paymentId, transferId }: Refund) => {
-  const of = paymentId !== null ? { paymentId } : transferId !== null ? { transferId } : undefined
-  return of === undefined ? Effect.succeed(false) : Effect.map(balance(tenant, of), ({ paid }) => paid > 0n)
+  const refunded = paymentId !== null ? { paymentId } : transferId !== null ? { transferId } : undefined
+  return refunded === undefined
+    ? Effect.succeed(false)
+    : Effect.map(balance(tenant, refunded), ({ paid }) => paid > 0n)
 }
 
 export const layer = HttpApiBuilder.group(

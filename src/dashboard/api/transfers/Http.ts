@@ -59,7 +59,7 @@ export const layer = HttpApiBuilder.group(
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
         const { likely, transfer } = yield* transfers.find(tenant, params.transferId)
-        const of = { transferId: transfer.id }
+        const refunded = { transferId: transfer.id }
         const remainders = yield* links.remaindersOf(
           tenant,
           transfer.id,
@@ -69,8 +69,8 @@ export const layer = HttpApiBuilder.group(
         const page: TransferPage = {
           transfer: view(transfer),
           explorerUrl: explorerUrls[tenant.env],
-          refunds: yield* refundsPart(refunds, tenant, of, {
-            ...(yield* refundsOf(refunds, tenant, of)),
+          refunds: yield* refundsPart(refunds, tenant, refunded, {
+            ...(yield* refundsOf(refunds, tenant, refunded)),
             payer: mayGoBack ? transfer.payer : null,
             came: transfer.receiver
           }),

@@ -63,9 +63,13 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       ...(yield* webhookHandlers<RoleRequired, CurrentMember | CurrentSession>(memberCaller, permitted)),
       list: Effect.fnUntraced(function* ({ query }) {
-        const of = yield* tenant
+        const here = yield* tenant
         const [endpoint, rows, count] = yield* Effect.all(
-          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 }), unsent.count(of)],
+          [
+            endpoints.find(here),
+            deliveries.list(here, { ...query, limit: pageSize + 1 }),
+            unsent.count(here)
+          ],
           { concurrency: 3 }
         )
         const page: WebhooksPage = {
@@ -80,8 +84,7 @@ export const layer = HttpApiBuilder.group(
         return page
       }),
       delivery: Effect.fnUntraced(function* ({ params }) {
-        const of = yield* tenant
-        const delivery = yield* deliveries.find(of, params.deliveryId)
+        const delivery = yield* deliveries.find(yield* tenant, params.deliveryId)
         if (Option.isNone(delivery)) return yield* new NotFound({ message: unknownObject })
         const row = delivery.value
         const page: DeliveryPage = {
