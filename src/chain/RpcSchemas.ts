@@ -114,6 +114,6 @@ export const RpcResponse = Schema.fromJsonString(
     result: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.Unknown),
     code: Schema.optionalKey(Schema.Unknown),
-    message: Schema.optionalKey(Schema.String)
+    message: Schema.optionalKey(Schema.Unknown)
   })
 )

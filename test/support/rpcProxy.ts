@@ -1,5 +1,6 @@
 // An RPC node that misbehaves: it is a proxy of a real one and lags, lies, garbles or goes silent as the test says, and
-// counts its calls. After it has refused a transaction for lack of funds, the next balance that it returns is 0.
+// counts its calls. After it has refused a transaction for lack of funds, the next balance that it returns is 0, unless
+// it behaves otherwise by then.
 import { Effect, Schema } from "effect"
 
 const Request = Schema.fromJsonString(
@@ -89,6 +90,7 @@ export const rpcProxy = Effect.fnUntraced(function* (
     calls,
     behave: (next) => {
       behaviour = next
+      refusedForFunds = 0
     }
   }
   return proxy

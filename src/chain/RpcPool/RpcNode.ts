@@ -141,7 +141,7 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
       })
     )
     const answer = Option.getOrUndefined(decodeResponse(text))
-    const isBareError = status < 400 && answer?.result === undefined && answer?.message !== undefined
+    const isBareError = status < 400 && answer?.result === undefined && typeof answer?.message === "string"
     const error = answer?.error ?? (isBareError ? answer : null)
     if (error !== null) {
       const { code, nodeMessage } = readError(error)
