@@ -224,12 +224,12 @@ describe("A reload", () => {
     }
   )
 
-  browserTest("would lose the attempt in a browser without storage: the page asks for nothing", async () => {
+  browserTest("would lose the attempt once the storage is full: the page asks for nothing", async () => {
     const buyer = await wallet()
     const browser = await context([buyer])
-    await browser.addInitScript(`Storage.prototype.setItem = () => { throw new Error("blocked") }`)
     const page = await open(browser, (await createIntent()).token)
     await toReview(page)
+    await page.evaluate(`Storage.prototype.setItem = () => { throw new Error("full") }`)
     await press(page, "Pay $10.00")
     await page.getByText("This browser stores no data").last().waitFor()
     expect(buyer.count("eth_sendTransaction")).toBe(0)

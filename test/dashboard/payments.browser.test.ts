@@ -83,7 +83,7 @@ describe("Finding payments in the dashboard", () => {
     await page.keyboard.press("Escape")
     await page.getByRole("searchbox").fill("two words")
     await page.keyboard.press("Enter")
-    await page.getByText("Type the beginning of a reference code").waitFor()
+    await page.getByText("Type an amount, or the beginning of a reference code").waitFor()
 
     // The command palette.
     await page.keyboard.press("Control+k")

@@ -83,7 +83,7 @@ describe("a transaction is simulated as it is sent", () => {
         bodyV2(payload, amount)
       )
       expect(verified.invalidReason).toBe("invalid_exact_evm_transaction_simulation_failed")
-      expect(verified.invalidMessage).toMatch(/^The transfer (reverts|takes more than)/)
+      expect(verified.invalidMessage).toMatch(/^The transfer (reverts|needs more than)/)
       expect((await settleIn(world, payload)).body.errorReason).toBe(
         "invalid_exact_evm_transaction_simulation_failed"
       )

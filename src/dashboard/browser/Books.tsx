@@ -164,7 +164,7 @@ const files = [
   { label: "CSV", spoken: "as CSV", query: { format: "csv" } },
   {
     label: "CSV, decimal comma",
-    spoken: "as CSV with decimal commas",
+    spoken: "as CSV, decimal comma",
     query: { format: "csv", decimal: "comma" }
   },
   { label: "JSON", spoken: "as JSON", query: { format: "json" } }

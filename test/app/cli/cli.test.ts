@@ -370,7 +370,8 @@ describe("CLI", () => {
       for (const command of [["merchant", "update"], ["agent", "create"], ["export"]]) {
         const { code, output } = yield* cli("/nonexistent/quittance", ...command, "--help")
         expect(code).toBe(0)
-        const [, flags = "", examples = ""] = /FLAGS([\s\S]*)EXAMPLES([\s\S]*)Everywhere/.exec(output) ?? []
+        const [, flags = "", examples = ""] =
+          /FLAGS([\s\S]*)EXAMPLES([\s\S]*)Flags of every command/.exec(output) ?? []
         expect(examples).toContain(`bun run cli ${command.join(" ")} `)
         for (const [flag] of examples.matchAll(/--[a-z-]+/g)) expect(flags).toContain(`${flag} `)
       }
