@@ -368,7 +368,12 @@ describe("two instances", () => {
       await until(
         async () =>
           isLooking &&
-          (await rowsOf(world, `SELECT 1 FROM incoming_transfers WHERE attached_to = '${id}'`)).length > 0
+          (
+            await rowsOf(
+              world,
+              `SELECT 1 FROM incoming_transfers WHERE id = '${transferId}' AND attached_to = '${id}'`
+            )
+          ).length > 0
       )
       const refused = await payBySignature(world, id, signed)
       expect([refused.status, refused.body.error.code]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
