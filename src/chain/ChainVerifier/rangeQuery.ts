@@ -80,8 +80,9 @@ const logsOfReceipts = Effect.fnUntraced(function* (
   env: Env,
   { hash, number, transactions }: Header
 ) {
-  const receipts = (yield* node.call("eth_getBlockReceipts", [hash], Receipts)) ?? []
-  if (transactions !== undefined && receipts.length !== transactions.length) return undefined
+  const receipts = yield* node.call("eth_getBlockReceipts", [hash], Receipts)
+  if (receipts === null || (transactions !== undefined && receipts.length !== transactions.length))
+    return undefined
   return receipts
     .flatMap(({ logs }) => logs)
     .filter(({ address, topics }) => tokensOf[env].includes(address) && topics[0] === transferTopic)
@@ -155,8 +156,9 @@ const readRange = Effect.fnUntraced(function* (
   for (const block of [first, last]) {
     if (!isSuspect(block, logs)) continue
     const missing = yield* lookAgain(node, env, block, filter)
-    if (typeof missing === "string") return missing
-    if (missing.length > 0)
+    if (missing === "behind") return missing
+    // A narrower range finds the block itself.
+    if (missing === "lacking" || missing.length > 0)
       return yield* new NodeFailure({
         kind: "declined",
         message: `eth_getLogs: the logs of block ${block.number} are missing from its range`

@@ -265,6 +265,24 @@ describe("an empty list of logs", () => {
       expect((yield* read([node], 3, 7)).reading._tag).toBe("Unread")
     })
   )
+  liveEffect(
+    "of a range whose last block lacks its receipts is unread, and that block alone is lacking",
+    () =>
+      Effect.gen(function* () {
+        const node: Node = {
+          head: 500,
+          transfers: [paid],
+          instead: (method) =>
+            method === "eth_getLogs"
+              ? { result: [] }
+              : method === "eth_getBlockReceipts"
+                ? { result: null }
+                : undefined
+        }
+        expect((yield* read([node], 3, 7)).reading._tag).toBe("Unread")
+        expect((yield* read([node], 7, 7)).reading._tag).toBe("Lacking")
+      })
+  )
 })
 
 describe("a past that nodes have deleted", () => {
