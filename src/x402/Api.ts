@@ -35,6 +35,17 @@ const VerifyResponse = Schema.Struct({
 /** With this request header, a merchant's server can have a lost success repeated. */
 export const idempotencyHeader = "quittance-idempotency-key"
 
+const SaleHeaders = {
+  [idempotencyHeader]: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^[A-Za-z0-9._-]{1,128}$/, { message: "1 to 128 of A-Z a-z 0-9 . _ -" })
+    ).annotate({
+      description:
+        "Your own id of the sale: for ten minutes, the same key gets the same success. The value `payment-identifier` uses the payer's identifier from x402's extension of that name and is safe only if your server fulfils each identifier once."
+    })
+  )
+}
+
 export const SettleResponse = Schema.Struct({
   success: Schema.Boolean,
   errorReason: Schema.optionalKey(
@@ -70,6 +81,7 @@ export class X402Api extends endpointGroup("x402")(
   allow(
     { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.post("verify", "/x402/verify", {
+      headers: SaleHeaders,
       payload: FacilitatorRequest,
       success: VerifyResponse,
       error: [errorResponse(ChainUnavailable)]
@@ -84,6 +96,7 @@ export class X402Api extends endpointGroup("x402")(
   allow(
     { by: "key", kinds: ["secret"], manage: true },
     HttpApiEndpoint.post("settle", "/x402/settle", {
+      headers: SaleHeaders,
       payload: FacilitatorRequest,
       success: SettleResponse,
       error: [errorResponse(ChainUnavailable)]
@@ -91,7 +104,7 @@ export class X402Api extends endpointGroup("x402")(
       OpenApi.annotations({
         summary: "Settle a payment",
         description:
-          "Sends the authorization to the chain once and responds when its transfer is verified. Only the first caller gets `success`; later requests get `invalid_exact_evm_nonce_already_used`. To repeat a lost response, send the request header `quittance-idempotency-key` (1 to 128 of `A-Za-z0-9._-`, your own id of the sale): for ten minutes the same key gets the same success. The value `payment-identifier` uses the payer's identifier from x402's extension of that name and is safe only if your server fulfils each identifier once. The payment appears among the merchant's payments with `payerType: agent`."
+          "Sends the authorization to the chain once and responds when its transfer is verified. Only the first caller gets `success`; later requests get `invalid_exact_evm_nonce_already_used`. To be able to repeat a lost response, send the request header `quittance-idempotency-key`. The payment appears among the merchant's payments with `payerType: agent`."
       })
     )
   )

@@ -50,18 +50,15 @@ const payersIdentifier = "payment-identifier"
  * The id under which a lost success is repeated. Only the merchant sets it: a payer chooses the content of a
  * payment and can send it repeatedly.
  */
-const identityOf = Effect.fnUntraced(function* ({ identifier }: ExactPayment) {
-  const { headers } = yield* HttpServerRequest.HttpServerRequest
+const identityOf = (
+  headers: { readonly [idempotencyHeader]?: string },
+  { identifier }: ExactPayment
+): string | undefined => {
   const key = headers[idempotencyHeader]
   if (key === undefined) return undefined
-  if (!/^[A-Za-z0-9._-]{1,128}$/.test(key)) {
-    return yield* new InvalidRequest({
-      details: [{ path: `header.${idempotencyHeader}`, message: "1 to 128 of A-Z a-z 0-9 . _ -" }]
-    })
-  }
   if (key !== payersIdentifier) return `key ${key}`
   return identifier === undefined ? undefined : `payer ${identifier}`
-})
+}
 
 const facilitator = HttpApiBuilder.group(
   Api,
@@ -86,18 +83,16 @@ const facilitator = HttpApiBuilder.group(
 
     return handlers.handleAll({
       supported: () => Effect.map(CurrentPrincipal, service.supported),
-      verify: Effect.fnUntraced(function* ({ payload }) {
+      verify: Effect.fnUntraced(function* ({ headers, payload }) {
         const { payment, requirements } = yield* read(payload)
-        const identity = yield* identityOf(payment)
         return yield* service
-          .verify(yield* CurrentPrincipal, payment, requirements, identity)
+          .verify(yield* CurrentPrincipal, payment, requirements, identityOf(headers, payment))
           .pipe(orChainUnavailable)
       }),
-      settle: Effect.fnUntraced(function* ({ payload }) {
+      settle: Effect.fnUntraced(function* ({ headers, payload }) {
         const { payment, requirements } = yield* read(payload)
-        const identity = yield* identityOf(payment)
         return yield* service
-          .settle(yield* CurrentPrincipal, payment, requirements, identity)
+          .settle(yield* CurrentPrincipal, payment, requirements, identityOf(headers, payment))
           .pipe(orChainUnavailable)
       })
     })

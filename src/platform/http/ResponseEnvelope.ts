@@ -38,7 +38,7 @@ export const envelopeResponse = (
     ...headers
   })
 
-const places = { Payload: "body", Query: "query", Params: "path", Headers: "headers" } as const
+const places = { Payload: "body", Query: "query", Params: "path", Headers: "header" } as const
 
 /** Lists each place that breaks the contract, without echoing its content. */
 const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest =>
