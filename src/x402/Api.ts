@@ -38,7 +38,7 @@ export const idempotencyHeader = "quittance-idempotency-key"
 const SaleHeaders = {
   [idempotencyHeader]: Schema.optionalKey(
     Schema.String.check(
-      Schema.isPattern(/^[A-Za-z0-9._-]{1,128}$/, { message: "1 to 128 of A-Z a-z 0-9 . _ -" })
+      Schema.isPattern(/^[A-Za-z0-9._-]{1,128}$/u, { message: "1 to 128 of A-Z a-z 0-9 . _ -" })
     ).annotate({
       description:
         "Your own id of the sale: for ten minutes, the same key gets the same success. The value `payment-identifier` uses the payer's identifier from x402's extension of that name and is safe only if your server fulfils each identifier once."

@@ -176,6 +176,7 @@ const requestOf = (path: string, places: ReadonlyArray<Place>, draw: number, onl
   const body = within("body")
   return {
     path: query.length === 0 ? target : `${target}?${new URLSearchParams(query)}`,
+    headers: Object.fromEntries(within("header").map((one) => [one.name, String(valueOf(one))])),
     ...(body.length === 0 ? {} : { body: Object.fromEntries(body.map((one) => [one.name, valueOf(one)])) })
   }
 }
@@ -194,9 +195,9 @@ test(`a request that the document allows is not refused for its form (FORMS_SEED
     }[kind]
     for (const place of places)
       for (const [draw, value] of place.values.entries()) {
-        const { body, path: target } = requestOf(path, places, draw, place)
+        const { path: target, ...content } = requestOf(path, places, draw, place)
         sent++
-        const answer = await shop.call({ method, path: target, key, ...(body === undefined ? {} : { body }) })
+        const answer = await shop.call({ method, path: target, key, ...content })
         if (answer.status !== 400 || answer.body.error.code !== "INVALID_REQUEST") continue
         for (const { message, path: at } of answer.body.error.details ?? [])
           if (!meanings.some(([where, why]) => where.test(at) && why.test(message)))
