@@ -1,12 +1,9 @@
 // Checks that the database would store a new payment, by a commit on the same path.
-import { statfs } from "node:fs/promises"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
+import { fullDisk } from "./fullDisk.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
-
-/** The space that the next file of the embedded database's log needs. */
-const minFreeBytes = 16 * 1024 * 1024
 
 const isPrimary = "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'"
 /** A transaction of a few bytes in the log, without a row. Its commit waits for the disk and for standbys. */
@@ -17,15 +14,11 @@ const presence = (tables: ReadonlyArray<string>) => `
 /** SQLSTATEs of an engine or a role without this function. */
 const isMissing = /^(42883|42501|0A000)/
 
-const hasSpace = Effect.gen(function* () {
-  const { database } = yield* AppConfig
-  if (database._tag !== "Embedded") return true
-  // If the system does not report the space, a commit decides.
-  return yield* Effect.tryPromise(() => statfs(database.directory)).pipe(
-    Effect.map(({ bavail, bsize }) => bavail * bsize >= minFreeBytes),
-    Effect.orElseSucceed(() => true)
-  )
-})
+/** If the system does not report the space, or the database is a server's, a commit decides. */
+const hasSpace = Effect.map(
+  AppConfig,
+  ({ database }) => database._tag !== "Embedded" || fullDisk(database.directory) === undefined
+)
 
 const takesWrites = Effect.fnUntraced(function* (present: string) {
   const sql = yield* SqlClient.SqlClient
