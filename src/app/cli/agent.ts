@@ -27,7 +27,9 @@ const hosts = Flag.String("allow-host").pipe(
   Flag.atLeast(0)
 )
 const payees = Flag.String("allow-payee").pipe(
-  Flag.withDescription("An address the agent may pay; repeatable. Any address when omitted"),
+  Flag.withDescription(
+    "An address the agent may pay; repeatable. When omitted: any or, with --allow-host, the first payee at each host"
+  ),
   Flag.withSchema(ReceiverAddress),
   Flag.atLeast(0)
 )

@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { type ApiKey, type Permission, Uuid } from "../../domain/Merchant.ts"
 import { AuditLog, operator } from "../../merchants/audit/AuditLog.ts"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
+import { keyInWords } from "../../merchants/keys/keyInWords.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, Name, print } from "./flags.ts"
 import { requireMerchant } from "./requireMerchant.ts"
@@ -14,7 +15,7 @@ const keyId = Flag.String("key").pipe(
 )
 
 const describe = (key: ApiKey) =>
-  `${key.id}  ${key.prefix}…${key.lastFour}  ${key.kind}  ${key.permission}  ${key.revokedAt === null ? "active" : `revoked ${key.revokedAt.toISOString()}`}`
+  `${key.id}  ${key.prefix}…${key.lastFour}  ${keyInWords(key)}  ${key.revokedAt === null ? "active" : `revoked ${key.revokedAt.toISOString()}`}`
 
 const list = Command.make(
   "list",
@@ -67,12 +68,12 @@ const create = Command.make(
         Option.some({
           action: "key.created",
           env: input.env,
-          summary: `created a ${input.kind} key (${permission})`,
+          summary: `created a ${keyInWords(terms)}`,
           quiet: permission !== "manage"
         })
     )
     yield* print(input.json, { key: { id: issued.id, key: issued.key, env: input.env, permission } }, [
-      `Created a ${input.env} ${input.kind} key (${permission}), shown only once:`,
+      `Created a ${keyInWords(terms)} (${input.env}), shown only once:`,
       issued.key
     ])
   })

@@ -38,7 +38,9 @@ const isCompletion = process.argv.some((word) => /^(--)?completions/.test(word))
 const typed = process.env["npm_lifecycle_event"] === "cli" && !isCompletion ? "bun run cli" : "quittance"
 
 const root = Command.make(typed).pipe(
-  Command.withDescription("Operate Quittance: merchants, users, keys, webhooks and agents."),
+  Command.withDescription(
+    "Operate Quittance: set-up and checks, merchants and what they own, the audit log and the database."
+  ),
   Command.withSubcommands([
     init.pipe(Command.provide(SecureRandom.layerWebCrypto)),
     doctor.pipe(Command.provide(config)),

@@ -48,7 +48,8 @@ const create = Command.make(
         `  ${env} publishable  ${keys[env].publishable}`
       ]),
       "",
-      "Next: register a webhook endpoint with POST /api/v1/webhook-endpoint and a secret key."
+      `Next: create its owner's account: bun run cli user create --email … --merchant ${merchant.id}`,
+      "The owner registers the webhook endpoint in the dashboard, or your server does, with POST /api/v1/webhook-endpoint and a secret key."
     ])
   })
 ).pipe(
@@ -73,7 +74,9 @@ const list = Command.make(
       { merchants: merchants.map(({ id, name, receivers }) => ({ id, name, receivers })) },
       merchants.length === 0
         ? ["No merchants yet. Create one: bun run cli merchant create --name … --receiver 0x…"]
-        : merchants.map(({ id, name, receivers }) => `${id}  ${name}  ${receivers.test}`)
+        : merchants.map(
+            ({ id, name, receivers }) => `${id}  ${name}  test ${receivers.test}  live ${receivers.live}`
+          )
     )
   })
 ).pipe(

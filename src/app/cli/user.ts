@@ -27,7 +27,7 @@ const create = Command.make(
       Flag.withDefault("owner")
     ),
     operator: Flag.Boolean("operator").pipe(
-      Flag.withDescription("Let the user see and acknowledge alerts about the whole service"),
+      Flag.withDescription("Let the user acknowledge alerts about the whole service, and see their details"),
       Flag.withDefault(false)
     ),
     json

@@ -42,17 +42,17 @@ const linesFor = Effect.fnUntraced(function* (baseUrl: string, databaseUrl: stri
     {
       variable: "INTENT_TOKEN_SECRETS",
       value: namedKey(Base64Url.encode(yield* random.randomBytes(32))),
-      what: "Signs payment intents. To rotate it, put a new secret in front."
+      what: "Signs payment intents. To rotate it, see docs/runbook.md."
     },
     {
       variable: "ENCRYPTION_KEYS",
       value: namedKey(Base64.encode(yield* random.randomBytes(32))),
-      what: "Encrypts webhook secrets in the database. Store a copy elsewhere: without it they are lost."
+      what: "Encrypts the secrets in the database. Store a copy elsewhere: without it they are lost."
     },
     {
       variable: "AGENT_WALLET_MNEMONIC",
       value: entropyToMnemonic(yield* random.randomBytes(16), wordlist),
-      what: "The wallets of agents and of the relayer. Store a copy elsewhere: without it their money is lost."
+      what: "The wallets of test agents and of the relayer on Base Sepolia. Store a copy elsewhere: without it their money is lost."
     },
     {
       variable: networks.test.nodes.setting,

@@ -10,7 +10,7 @@ import type { Command } from "./Command.ts"
 import { CommandRefused } from "./CommandRefused.ts"
 import { endpointUrl, forward } from "./forward.ts"
 import { numberOf } from "./numberOf.ts"
-import { envValue, readSettings, storeSettings } from "./settings.ts"
+import { envValue, readSettings, signedWith, storeSettings } from "./settings.ts"
 
 const promptForKey = (): Promise<string> => {
   if (process.stdin.isTTY !== true)
@@ -38,7 +38,11 @@ const line = ({ id, status, amount, intentUrl }: Payment) =>
 const payments: Command = {
   summary: "List payments, newest first, or show one",
   usage: "payments [ID] [--limit 20] [--order URL] [--transaction 0x…]",
-  options: { limit: { type: "string" }, order: { type: "string" }, transaction: { type: "string" } },
+  options: {
+    limit: { type: "string", about: "The number of payments, 1 to 100 (20)" },
+    order: { type: "string", about: "Only payments with this intentUrl" },
+    transaction: { type: "string", about: "Only the payment that this transaction settled" }
+  },
   run: async ({ flags, words: [id], print }) => {
     const quittance = new Quittance(readSettings(flags))
     if (id !== undefined) {
@@ -79,7 +83,7 @@ const resent = async (quittance: Quittance, id: string): Promise<string> => {
 const replay: Command = {
   summary: "Resend every event that failed or had no endpoint, oldest first",
   usage: "webhooks replay [--after EVENT]",
-  options: { after: { type: "string" } },
+  options: { after: { type: "string", about: "Start after the event with this id" } },
   run: async ({ flags, print }) => {
     // The service accepts ten resends a minute; the client waits as long as the service says.
     const quittance = new Quittance({ ...readSettings(flags), retries: 8 })
@@ -114,10 +118,15 @@ const triggerSettled: Command = {
   summary: "Send a signed sample of payment.settled to a URL; nothing is paid",
   usage:
     "trigger payment.settled --forward-to http://localhost:3000/webhooks/quittance [--order URL] [--amount 10.00]",
-  options: { "forward-to": { type: "string" }, order: { type: "string" }, amount: { type: "string" } },
+  options: {
+    "forward-to": { type: "string", about: "The URL that gets the sample" },
+    order: { type: "string", about: "The sample's intentUrl (https://shop.example.com/orders/1042)" },
+    amount: { type: "string", about: "The sample's amount in USD (10.00)" }
+  },
   required: ["forward-to"],
   run: async ({ flags, print, say }) => {
     const settings = readSettings(flags)
+    say(signedWith(settings))
     const url = endpointUrl(flags["forward-to"] ?? "")
     const amount = flags["amount"] ?? "10.00"
     if (!isAmount(amount))

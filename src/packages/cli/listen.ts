@@ -7,7 +7,7 @@ import type { Event } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
 import { endpointUrl, forward } from "./forward.ts"
 import { numberOf } from "./numberOf.ts"
-import { envValue, readSettings, type Settings, settingsPath, writeOwn } from "./settings.ts"
+import { readSettings, type Settings, settingsPath, signedWith, writeOwn } from "./settings.ts"
 
 const pollMillis = 500
 const pageSize = 100
@@ -42,10 +42,13 @@ export const listen: Command = {
   usage:
     "listen --forward-to http://localhost:3000/webhooks/quittance [--from-start] [--cursor FILE] [--patience 60]",
   options: {
-    "forward-to": { type: "string" },
-    cursor: { type: "string" },
-    "from-start": { type: "boolean" },
-    patience: { type: "string" }
+    "forward-to": { type: "string", about: "The endpoint that gets the events" },
+    cursor: {
+      type: "string",
+      about: "The file with the last forwarded event; by default one for each endpoint"
+    },
+    "from-start": { type: "boolean", about: "On the first run, forward all events instead of only new ones" },
+    patience: { type: "string", about: "Seconds to wait for an endpoint that does not respond (60)" }
   },
   required: ["forward-to"],
   run: async ({ flags, say, print }) => {
@@ -58,11 +61,9 @@ export const listen: Command = {
     let cursor = storedCursor ?? (flags["from-start"] === "true" ? "" : await newest(quittance))
     writeOwn(path, cursor)
     say(`Forwarding events to ${url}${storedCursor ? `, after ${storedCursor}` : ""}. Ctrl-C stops it.`)
-    // A secret from the environment may be the shop's own, and this output may be logged.
-    const isSet = envValue(process.env, "WEBHOOK_SECRET") !== undefined
-    say(
-      `They are signed with ${isSet ? "the WEBHOOK_SECRET that is set." : `WEBHOOK_SECRET=${settings.webhookSecret}`}`
-    )
+    if (storedCursor !== undefined && flags["from-start"] === "true")
+      say(`--from-start has no effect after the first run. To forward all events again, delete ${path}.`)
+    say(signedWith(settings))
     while (true) {
       const { events, hasMore } = await quittance.events.list({
         limit: pageSize,

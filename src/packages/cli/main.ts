@@ -11,11 +11,11 @@ import { listen } from "./listen.ts"
 const all: Readonly<Record<string, Command>> = { ...commands, listen }
 
 const shared = {
-  url: { type: "string" },
-  key: { type: "string" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" }
-} as const
+  url: { type: "string", about: "The service's address; by default QUITTANCE_URL, then what `login` stored" },
+  key: { type: "string", about: "Its secret key; by default QUITTANCE_KEY, then what `login` stored" },
+  json: { type: "boolean", about: "Print one JSON document per line" },
+  help: { type: "boolean", short: "h", about: "Describe the command" }
+} as const satisfies Command["options"]
 
 const overview = () =>
   [
@@ -23,8 +23,17 @@ const overview = () =>
     "",
     ...Object.entries(all).map(([name, { summary }]) => `  ${name.padEnd(26)}${summary}`),
     "",
-    "Every command accepts --json, --url and --key. Defaults: QUITTANCE_URL and QUITTANCE_KEY, then what `login` stored.",
-    "`quittance COMMAND --help` describes one command."
+    "`quittance COMMAND --help` describes a command and its flags."
+  ].join("\n")
+
+const helpOf = ({ options, summary }: Command, usage: string) =>
+  [
+    `${summary}.`,
+    usage,
+    "",
+    ...Object.entries({ ...options, ...shared }).map(
+      ([flag, { about }]) => `  ${`--${flag}`.padEnd(16)}${about}`
+    )
   ].join("\n")
 
 const find = (words: ReadonlyArray<string>) => {
@@ -76,7 +85,7 @@ const main = async (args: ReadonlyArray<string>): Promise<void> => {
       value === undefined ? undefined : String(value)
     ])
   )
-  if (flags["help"] === "true") return console.log(`${command.summary}.\n${usage}`)
+  if (flags["help"] === "true") return console.log(helpOf(command, usage))
   const missing = command.required?.find((flag) => flags[flag] === undefined)
   if (missing !== undefined) throw new CommandRefused(`\`quittance ${name}\` needs --${missing}.`, 2, usage)
   const lacking = command.words?.[parsed.positionals.length]

@@ -87,6 +87,12 @@ export const readSettings = (
   }
 }
 
+/** A secret from the environment may be the shop's own, and this output may be logged. */
+export const signedWith = ({ webhookSecret }: Settings): string =>
+  envValue(process.env, "WEBHOOK_SECRET") === undefined
+    ? `Signed with WEBHOOK_SECRET=${webhookSecret}`
+    : "Signed with the WEBHOOK_SECRET that is set."
+
 export const storeSettings = (settings: Settings, env: NodeJS.ProcessEnv = process.env): string => {
   const path = settingsPath(env)
   writeOwn(path, `${JSON.stringify(settings, undefined, 2)}\n`)

@@ -57,10 +57,10 @@ final class Webhook
             return ['event' => $event, 'order' => null];
         }
         if ($payment === null || $url === null) {
-            throw new WebhookVerificationException('the order is named by half');
+            throw new WebhookVerificationException('only one of the two order headers is present');
         }
         if ($signed('quittance-order-signature', static fn (string $t): string => "quittance-order\n$t\n$payment\n$url\n") !== $at) {
-            throw new WebhookVerificationException('the order is not of this delivery');
+            throw new WebhookVerificationException('the order headers belong to another delivery');
         }
         return ['event' => $event, 'order' => ['paymentId' => $payment, 'intentUrl' => $url]];
     }

@@ -62,7 +62,7 @@ def verify_webhook(
     if payment is None and url is None and fields.get("quittance-order-signature") is None:
         return WebhookDelivery(event, None)
     if payment is None or url is None:
-        raise WebhookVerificationError("the order is named by half")
+        raise WebhookVerificationError("only one of the two order headers is present")
     if signed("quittance-order-signature", lambda t: f"quittance-order\n{t}\n{payment}\n{url}\n") != at:
-        raise WebhookVerificationError("the order is not of this delivery")
+        raise WebhookVerificationError("the order headers belong to another delivery")
     return WebhookDelivery(event, WebhookOrder(payment, url))

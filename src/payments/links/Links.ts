@@ -171,7 +171,7 @@ export class Links extends Context.Service<
               Option.some({
                 action: "key.created",
                 env,
-                summary: "created a publishable key (read) for payment links",
+                summary: "created a publishable key for payment links",
                 quiet: true
               })
             )

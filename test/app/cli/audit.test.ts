@@ -321,7 +321,7 @@ liveEffect("the log records every key, member and agent that a command creates o
       "operator agent.changed test: changed the agent Buyer: paused",
       `operator agent.revoked test: revoked the agent Buyer and its key …${agent.keyLastFour}`,
       "operator member.invited both: invited ada@example.com as owner",
-      "operator key.created live: created a secret key (manage)"
+      "operator key.created live: created a full-access secret key"
     ])
   })
 )

@@ -258,14 +258,14 @@ describe("quittance", () => {
       let text = ""
       for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) {
         text += chunk
-        if (/signed with.*\n/.test(text)) child.kill()
+        if (/Signed with.*\n/.test(text)) child.kill()
       }
       return text
     }
     const given = await said({ WEBHOOK_SECRET })
     expect(given).not.toContain(WEBHOOK_SECRET)
-    expect(given).toContain("They are signed with the WEBHOOK_SECRET that is set.")
-    expect(await said({})).toMatch(/They are signed with WEBHOOK_SECRET=whsec_/)
+    expect(given).toContain("Signed with the WEBHOOK_SECRET that is set.")
+    expect(await said({})).toMatch(/Signed with WEBHOOK_SECRET=whsec_/)
   })
 
   test("with --json an error is a document on standard output, with a suggestion", async () => {

@@ -8,6 +8,7 @@ import type { ApiKey } from "../../../domain/Merchant.ts"
 import { isTest } from "../../../domain/networks.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { KeyAuth } from "../../../merchants/keys/KeyAuth.ts"
+import { keyInWords } from "../../../merchants/keys/keyInWords.ts"
 import { DashboardApi } from "../Api.ts"
 import { currentCaller } from "../currentCaller.ts"
 import { recentPassword } from "../recentPassword.ts"
@@ -32,13 +33,6 @@ const keyView = (key: ApiKey): ReadonlyArray<KeyView> =>
           revokedAt: key.revokedAt?.toISOString() ?? null
         }
       ]
-
-const kindWords = ({ kind, permission }: Pick<KeyView, "kind" | "permission">) =>
-  kind === "publishable"
-    ? "a publishable key"
-    : permission === "manage"
-      ? "a full-access secret key"
-      : "a read-only secret key"
 
 /** Current keys first, each part newest first. */
 const inOrder = (left: KeyView, right: KeyView) =>
@@ -102,7 +96,7 @@ export const layer = HttpApiBuilder.group(
         return yield* recording(
           keys.createKey(tenant.merchantId, { ...payload, env: tenant.env }),
           "key.created",
-          `created ${kindWords(payload)}`,
+          `created a ${keyInWords(payload)}`,
           () => true,
           payload.permission !== "manage"
         )
@@ -120,7 +114,7 @@ export const layer = HttpApiBuilder.group(
         const issued = yield* recording(
           keys.rotateKey(tenant.merchantId, key.id),
           "key.rotated",
-          `rotated ${kindWords(key)}, ${key.prefix}…${key.lastFour}`,
+          `rotated a ${keyInWords(key)}, ${key.prefix}…${key.lastFour}`,
           Option.isSome,
           key.permission !== "manage"
         )
@@ -133,7 +127,7 @@ export const layer = HttpApiBuilder.group(
         const revoked = yield* recording(
           keys.revokeKey(tenant.merchantId, key.id),
           "key.revoked",
-          `revoked ${kindWords(key)}, ${key.prefix}…${key.lastFour}`,
+          `revoked a ${keyInWords(key)}, ${key.prefix}…${key.lastFour}`,
           (isRevoked) => isRevoked,
           true
         )
