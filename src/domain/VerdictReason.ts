@@ -40,8 +40,10 @@ export const inconclusiveReasons = [
   "wrong_network"
 ] as const satisfies ReadonlyArray<PendingReason>
 
+export type NodeReason = Extract<PendingReason, "disagreement" | "rpc_unavailable" | "wrong_network">
+
 /** True if the nodes, not the chain, are the reason why a transaction is undecided. */
-export const isAboutNodes = (reason: VerdictReason): boolean =>
+export const isAboutNodes = (reason: VerdictReason): reason is NodeReason =>
   reason === "disagreement" || reason === "rpc_unavailable" || reason === "wrong_network"
 
 /** The ways in which a transaction can differ from the payment that it should pay. */

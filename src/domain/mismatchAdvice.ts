@@ -1,5 +1,6 @@
-// What each difference means to the buyer of a payment, and to the merchant who sends a refund.
-import type { MismatchReason } from "./VerdictReason.ts"
+// What each difference means to the buyer of a payment, to the merchant who sends a refund, and to the merchant who
+// attaches a transfer.
+import type { MismatchReason, NodeReason, PendingReason } from "./VerdictReason.ts"
 
 export const mismatchAdvice: { readonly [R in MismatchReason]: string } = {
   receiver: "The transfer went to a different address, not to the merchant's.",
@@ -23,4 +24,38 @@ export const refundMismatchAdvice: { readonly [R in MismatchReason]: string } = 
   declared_changes: "The transaction does not match the refund.",
   no_transfer: "The transaction contains no USDC transfer to the recipient.",
   already_used: "The transfer already pays a payment, or proves another refund."
+}
+
+const notYet = "Nothing was changed; try again in some minutes."
+
+/** Why a transfer cannot be attached to a payment. */
+export type AttachReason =
+  | MismatchReason
+  | Exclude<PendingReason, NodeReason>
+  | "denied"
+  | "settled"
+  | "settling"
+  | "live"
+
+export const attachAdvice: { readonly [R in AttachReason]: string } = {
+  settled: "The payment has already settled.",
+  settling:
+    "Another payment of the same money may be in progress. Nothing was changed; try again once it has ended.",
+  amount: "The transfer and the payment have different amounts. Attach it to a payment of its exact amount.",
+  receiver: "The transfer went to a different receiving address than the payment's.",
+  live: "Live payments are closed, so nothing settles. Nothing was changed.",
+  denied: "The transfer's sender is on the operator's deny list.",
+  confirmations: `The transfer's block has too few confirmations yet. ${notYet}`,
+  safe: `The transfer's block is not \`safe\` yet. ${notYet}`,
+  finalized: `The transfer's block is not \`finalized\` yet. ${notYet}`,
+  not_found: `The chain does not show the transaction. ${notYet}`,
+  spreading: `Not all nodes show the transaction yet. ${notYet}`,
+  reorganised: `The chain was reorganised, and the transfer's block is gone. ${notYet}`,
+  token: "The transaction moved a different token, not this environment's USDC.",
+  payer: "The transfer was sent by a different address than recorded.",
+  reverted: mismatchAdvice.reverted,
+  too_old: mismatchAdvice.too_old,
+  declared_changes: "The transaction does not match the transfer.",
+  no_transfer: mismatchAdvice.no_transfer,
+  already_used: mismatchAdvice.already_used
 }

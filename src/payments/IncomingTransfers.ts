@@ -11,6 +11,7 @@ import {
   TransferNotAttachable
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
+import { type AttachReason, attachAdvice } from "../domain/mismatchAdvice.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { isAboutNodes } from "../domain/VerdictReason.ts"
 import { ClaimRepo } from "./ClaimRepo.ts"
@@ -29,14 +30,12 @@ export interface Explanation {
 
 type Pending = Extract<ReportCheck, { readonly _tag: "Pending" }>
 
-const waits =
-  "The chain has not confirmed this transfer far enough for its amount yet. Nothing was changed: try again in some minutes."
+const notAttachable = (reason: AttachReason) =>
+  new TransferNotAttachable({ reason, message: attachAdvice[reason] })
 
 /** The chain does not show yet that the transfer pays the payment. */
 const undecided = ({ reason }: Pending) =>
-  isAboutNodes(reason)
-    ? new ChainUnavailable({ reason, retryAfter: chainRetryAfter })
-    : new TransferNotAttachable({ reason, message: waits })
+  isAboutNodes(reason) ? new ChainUnavailable({ reason, retryAfter: chainRetryAfter }) : notAttachable(reason)
 
 export class IncomingTransfers extends Context.Service<
   IncomingTransfers,
@@ -115,23 +114,20 @@ export class IncomingTransfers extends Context.Service<
             payment.value.status === "settled" &&
             (yield* claimRepo.droppedClaims(transfer)).some((one) => one.payment.id === paymentId)
           const reason = isDropped ? undefined : obstacle(transfer, payment.value)
-          if (reason !== undefined) return yield* new TransferNotAttachable({ reason })
-          if (yield* transferRepo.awaitsSettlement(transfer))
-            return yield* new TransferNotAttachable({ reason: "settling" })
+          if (reason !== undefined) return yield* notAttachable(reason)
+          if (yield* transferRepo.awaitsSettlement(transfer)) return yield* notAttachable("settling")
           const at = yield* DateTime.nowAsDate
           // Leased to this member before the chain is queried, so that no one else resolves it concurrently.
           if (!(yield* transferRepo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
             return yield* (yield* transferRepo.isReserved(paymentId))
-              ? new TransferNotAttachable({ reason: "settling" })
+              ? notAttachable("settling")
               : new IncomingTransferExplained()
           const evidence = evidenceOf(transfer)
           if (isDropped) {
             const followed = yield* payments.follow(payment.value, evidence, { byPerson: true })
             if (followed._tag === "Followed") return payment.value
             yield* transferRepo.giveBack(transfer.id, paymentId, at)
-            return yield* followed._tag === "Pending"
-              ? undecided(followed)
-              : new TransferNotAttachable({ reason: "settled" })
+            return yield* followed._tag === "Pending" ? undecided(followed) : notAttachable("settled")
           }
           const check = yield* payments.check(
             payment.value,
@@ -146,15 +142,13 @@ export class IncomingTransfers extends Context.Service<
           if (!settled) yield* transferRepo.giveBack(transfer.id, paymentId, at)
           switch (check._tag) {
             case "Settled":
-              return settled ? check.payment : yield* new TransferNotAttachable({ reason: "settled" })
+              return settled ? check.payment : yield* notAttachable("settled")
             case "Pending":
               return yield* undecided(check)
             case "Refused":
-              return yield* new TransferNotAttachable({
-                reason: check.reason === "conflict" ? "settled" : check.reason
-              })
+              return yield* notAttachable(check.reason === "conflict" ? "settled" : check.reason)
             case "Gated":
-              return yield* new TransferNotAttachable({ reason: "live" })
+              return yield* notAttachable("live")
           }
         }),
         handle: Effect.fn("IncomingTransfers.handle")(function* (tenant, id, by) {

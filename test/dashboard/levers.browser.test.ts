@@ -63,7 +63,7 @@ describe("Money settings in the dashboard", () => {
       expect(await page.getByRole("button", { name: "Withdraw the change" }).count()).toBe(0)
 
       await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/alerts`)
-      await page.getByText("Account settings changed").first().waitFor()
+      await page.getByText("Addresses, keys or members changed").first().waitFor()
       await screenshot(page, "account-changes")
     }
   )

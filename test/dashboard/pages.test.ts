@@ -114,7 +114,7 @@ describe("Pages of the dashboard", () => {
         ["live-overview", "", "Live payments are closed."],
         ["live-webhooks", "/webhooks", "Register endpoint"],
         ["live-agents", "/agents", "live agents cannot pay"],
-        ["live-alerts", "/alerts", "Account settings changed"],
+        ["live-alerts", "/alerts", "Addresses, keys or members changed"],
         ["missing", `/payments/${populated.settledId}`, "Not found"]
       ] as const) {
         await page.goto(`${live}${path}`)

@@ -75,7 +75,7 @@ describe("Settings", () => {
       await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
       await page.getByRole("heading", { name: "Where you are signed in" }).waitFor()
       await page.getByRole("heading", { name: "Email notifications" }).waitFor()
-      expect(await page.getByRole("navigation", { name: "Settings" }).isVisible()).toBe(width === 1280)
+      expect(await page.getByRole("navigation", { name: "Settings" }).isVisible()).toBe(true)
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme })
         expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)

@@ -2,7 +2,7 @@
 import { SchemaAST } from "effect"
 import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
 import { faucetLimitAdvice } from "../../domain/faucetLimits.ts"
-import { mismatchAdvice, refundMismatchAdvice } from "../../domain/mismatchAdvice.ts"
+import { attachAdvice, mismatchAdvice, refundMismatchAdvice } from "../../domain/mismatchAdvice.ts"
 import { buyerTokenAdvice } from "../../payments/buyers/BuyerTokenRefused.ts"
 import { Envelope } from "../../platform/http/Envelope.ts"
 import { webhookUrlAdvice } from "../../webhooks/WebhookUrlRefused.ts"
@@ -83,15 +83,7 @@ const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string
     expired: "The link has expired.",
     closed: "The merchant has closed the link, or live payments are closed."
   },
-  TRANSFER_NOT_ATTACHABLE: {
-    settled: "The payment has already settled.",
-    settling: "Another payment of the same money may be in progress. Try again once it has ended.",
-    amount: "The transfer and the payment have different amounts.",
-    receiver: "The transfer went to a different receiving address.",
-    safe: "The transfer's block is not `safe` yet.",
-    finalized: "The transfer's block is not `finalized` yet.",
-    live: "Mainnet is closed."
-  },
+  TRANSFER_NOT_ATTACHABLE: attachAdvice,
   FAUCET_LIMIT_REACHED: faucetLimitAdvice,
   AUTHORIZATION_REFUSED: authorizationReasons,
   RELAY_UNAVAILABLE: relayReasons,

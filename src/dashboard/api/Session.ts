@@ -1,4 +1,4 @@
-// What the dashboard's API needs to know about a request: the signed-in user, the merchant and the environment.
+// The context of a dashboard request: the signed-in user, the merchant and the environment.
 // Sessions are cookies; API keys are not accepted.
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"

@@ -116,7 +116,10 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
             <List all={agent.allowedHosts} any="Any" />
           </Fact>
           <Fact name="Payees">
-            <List all={agent.allowedPayees} any="Any" />
+            <List
+              all={agent.allowedPayees}
+              any={agent.allowedHosts === null ? "Any" : "The first payee at each host"}
+            />
           </Fact>
           <Fact name="Key">
             <span class="mono">

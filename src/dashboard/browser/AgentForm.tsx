@@ -104,7 +104,7 @@ export const AgentForm = (props: {
         multiline
         mono
         placeholder="0x…"
-        hint="One address per line. Leave empty to allow any payee."
+        hint="One address per line. If empty, an agent with allowed hosts pays only the first payee at each host; any other agent pays any payee."
         value={value?.allowedPayees?.join("\n") ?? ""}
         error={listError(error, "allowedPayees")}
       />

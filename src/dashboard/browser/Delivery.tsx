@@ -90,7 +90,7 @@ export const Delivery = () => {
               <StatusBadge.Delivery status={delivery.status} />
               <May roles={dailyWorkRoles}>
                 <Button
-                  kind="primary"
+                  kind={delivery.status === "failed" ? "primary" : "plain"}
                   icon="refresh"
                   busy={resend.busy}
                   disabled={delivery.status === "pending"}

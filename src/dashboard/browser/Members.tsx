@@ -205,7 +205,7 @@ export const Members = ({ data, reload }: Part) => {
           onConfirm={() => void changeRole.run(changing.member, changing.role)}
           onClose={() => setChanging(undefined)}
         >
-          <p>{roleWords[changing.role].about} It applies at once.</p>
+          <p>{roleWords[changing.role].about} The new role applies at once.</p>
         </Confirm>
       )}
     </Card>

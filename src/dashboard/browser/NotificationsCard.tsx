@@ -17,6 +17,9 @@ import { Ago } from "./components/Time.tsx"
 import { useMay } from "./roles.ts"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
+import { failureWords } from "./words.ts"
+
+const hookFailureWords = new Map<string, string>(Object.entries(failureWords))
 
 interface Part {
   readonly data: NotificationPreferences
@@ -94,7 +97,7 @@ const Hooks = ({ data, reload }: Part) => {
                   {" "}
                   {shape === "slack" ? "Slack" : "Signed JSON"},{" "}
                   {error !== null ? (
-                    `last failed: ${error}`
+                    `last failed: ${hookFailureWords.get(error) ?? error}`
                   ) : lastSentAt === null ? (
                     "nothing sent yet"
                   ) : (

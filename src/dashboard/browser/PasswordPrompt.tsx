@@ -41,8 +41,8 @@ export const PasswordPrompt = () => {
         besideError={byPasskey.error}
       >
         <p>
-          This change affects where money goes or who may change that. Once confirmed, you can make such
-          changes for five minutes. The audit log records every change.
+          This change affects where money goes, or who may sign in and change that. Once confirmed, you can
+          make such changes for five minutes.
           {document.documentElement.dataset["mail"] === "on"
             ? " All members get an email about changes to addresses, full-access keys and members."
             : ""}

@@ -1,6 +1,7 @@
 // Requests to the dashboard's API, and pages that stay current: a visible page asks again every few seconds, and only
 // changes are sent.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { pluralised } from "../../domain/pluralised.ts"
 import type { Envelope } from "../../platform/http/Envelope.ts"
 import { openAlertsHeader } from "../api/alerts/openAlertsHeader.ts"
 import { setOpenAlerts } from "./badge.ts"
@@ -10,18 +11,31 @@ import { toast } from "./toasts.ts"
 
 type EnvelopeError = (typeof Envelope.Encoded)["error"]
 
-/** An expected failure: the envelope's content. Status 0: the service did not respond (`OFFLINE` or `BLOCKED`). */
+type Failure = Pick<EnvelopeError, "message"> &
+  Partial<Omit<EnvelopeError, "code">> & { readonly code: string }
+
+const longest = 120
+const waitText = (seconds: number) =>
+  seconds > longest ? pluralised(Math.ceil(seconds / 60), "minute") : pluralised(seconds, "second")
+
+/** For a person: the catalogue's sentences tell a developer which field or header has the reason. */
+const sentenceOf = ({ code, details = [], message }: Failure, retryAfter: number | undefined): string => {
+  if (code === "RATE_LIMITED" && retryAfter !== undefined)
+    return `Too many attempts. Try again in ${waitText(retryAfter)}.`
+  return code === "INVALID_REQUEST" && details.length > 0
+    ? details.map((detail) => detail.message).join(" ")
+    : message
+}
+
+/** An expected failure: the envelope's content. `retryAfter`: seconds. Status 0: the service did not respond (`OFFLINE` or `BLOCKED`). */
 export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly status: number
   readonly code: string
   readonly details: NonNullable<EnvelopeError["details"]>
   readonly requestId: string
-  constructor(
-    status: number,
-    error: Pick<EnvelopeError, "message"> & Partial<Omit<EnvelopeError, "code">> & { readonly code: string }
-  ) {
-    super(error.message)
+  constructor(status: number, error: Failure, retryAfter?: number) {
+    super(sentenceOf(error, retryAfter))
     this.status = status
     this.code = error.code
     this.details = error.details ?? []
@@ -68,7 +82,10 @@ const send = (method: string, path: string, body: unknown, headers: Record<strin
 
 const failureOf = async (response: Response, method: string): Promise<ApiError> => {
   const body = await response.json().catch(() => undefined)
-  if (body?.error !== undefined) return new ApiError(response.status, body.error)
+  if (body?.error !== undefined) {
+    const retryAfter = response.headers.get("retry-after")
+    return new ApiError(response.status, body.error, retryAfter === null ? undefined : Number(retryAfter))
+  }
   return response.status < 500 ? blocked(response.status, method) : offline(method)
 }
 

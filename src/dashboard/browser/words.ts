@@ -84,7 +84,7 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   deny_list_refused: "Deny list is invalid",
   clock_skew: "Clock skew",
   work_stalled: "Background work has stopped",
-  account_change: "Account settings changed",
+  account_change: "Addresses, keys or members changed",
   refund_unproven: "A refund is not on the chain",
   ...unknownWords
 }

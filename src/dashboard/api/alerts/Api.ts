@@ -37,7 +37,7 @@ export const AlertsPage = Schema.Struct({
 })
 export type AlertsPage = typeof AlertsPage.Encoded
 
-/** More alerts of one kind. */
+/** More alerts, open or resolved. */
 export const MoreAlerts = Schema.Struct({ alerts: Schema.Array(AlertView), hasMore: Schema.Boolean })
 export type MoreAlerts = typeof MoreAlerts.Encoded
 

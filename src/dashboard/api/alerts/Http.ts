@@ -33,7 +33,8 @@ const general: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   faucet_not_configured: "The test faucet is off.",
   faucet_wallet_shared: "The test faucet's wallet is used elsewhere too. Grants may be delayed.",
   faucet_transfer_reverts: "The token refuses the test faucet's transfers. Test buyers cannot be funded.",
-  relayer_empty: "The relayer's wallet has too little ETH. Payments by signature are delayed.",
+  relayer_empty:
+    "The relayer's wallet has too little ETH. Until it is funded, buyers pay the network fee themselves, and x402 payments are refused.",
   deny_list_refused: "The operator's deny list is invalid. Its previous version stays in force.",
   relaying_stopped: "We currently pay no network fees. Buyers pay by transfer.",
   work_stalled: "A part of the service has stopped. Its operator has been notified.",

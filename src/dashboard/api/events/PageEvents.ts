@@ -89,7 +89,7 @@ export class PageEvents extends Context.Service<
     readonly watch: (watcher: Watcher) => Stream.Stream<string>
   }
 >()("quittance/dashboard/PageEvents") {
-  /** With another `PageChangesRepo`. */
+  /** With the caller's `PageChangesRepo`, for tests. */
   static readonly layerOf: Layer.Layer<PageEvents, never, PageChangesRepo> = Layer.effect(PageEvents, make)
 
   static readonly layer: Layer.Layer<PageEvents, never, SqlClient.SqlClient> = PageEvents.layerOf.pipe(

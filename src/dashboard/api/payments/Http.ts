@@ -56,7 +56,7 @@ export const layer = HttpApiBuilder.group(
         })
         if (lengthOf(period.from, period.to) > maxOverviewDays)
           return yield* new InvalidRequest({
-            details: [{ path: "query.from", message: `At most ${maxOverviewDays} days.` }]
+            details: [{ path: "query.from", message: `Choose a period of at most ${maxOverviewDays} days.` }]
           })
         const [days, counts, latest] = yield* Effect.all(
           [figures.days(tenant, period), repo.counts(tenant), repo.list(tenant, { limit: latestSize })],

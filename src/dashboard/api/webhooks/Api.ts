@@ -12,7 +12,7 @@ import { EndpointView, EndpointWithSecret, webhookEndpoints } from "../../../web
 import { forMembers, memberGroup } from "../memberGroup.ts"
 import { memberParams } from "../Session.ts"
 
-const Time = Schema.NullOr(Schema.String)
+const NullableText = Schema.NullOr(Schema.String)
 
 export const AttemptSummary = Schema.Struct({
   number: Schema.Int,
@@ -33,7 +33,7 @@ const deliveryFields = {
   refCode: Schema.NullOr(Schema.String),
   createdAt: Schema.String,
   /** The time of the next attempt. */
-  dueAt: Time
+  dueAt: NullableText
 }
 
 export const DeliverySummary = Schema.Struct({ ...deliveryFields, attempts: Schema.Array(AttemptSummary) })
@@ -59,9 +59,9 @@ export const DeliveryPage = Schema.Struct({
       Schema.Struct({
         ...AttemptSummary.fields,
         /** Request line and headers as sent; absent if nothing was sent, or before these were stored. */
-        requestHead: Time,
+        requestHead: NullableText,
         /** The start of the response. */
-        responseBody: Time
+        responseBody: NullableText
       })
     )
   })
