@@ -351,9 +351,9 @@ export class RpcPool extends Context.Service<
       transaction: { readonly to?: string; readonly data: string }
     ) => Effect.Effect<`0x${string}` | "reverted", RpcUnavailable>
     readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
-    /** The node gave no usable answer to a question for it only. */
+    /** Raises the alert that this failure of one node calls for, if any. */
     readonly failed: (env: Env, node: RpcNode, cause: NodeFailure) => Effect.Effect<void>
-    /** The node answered correctly. */
+    /** Resolves the node's alert of this kind, once it has worked for a while. */
     readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
   }
 >()("quittance/chain/RpcPool") {

@@ -109,7 +109,7 @@ const entries = {
   },
   KEY_KIND_NOT_ALLOWED: {
     status: 403,
-    summary: "This kind of key cannot call this endpoint. `details` lists the kinds that can."
+    summary: "This kind of key cannot call this endpoint. The API reference says which kinds can."
   },
   MANAGE_PERMISSION_REQUIRED: {
     status: 403,
@@ -126,7 +126,7 @@ const entries = {
   },
   LIVE_MODE_NO_TEST_FUNDS: {
     status: 403,
-    summary: "Test funds are available on Testnet only. Use a test publishable key."
+    summary: "Test funds are available on Testnet only. Use a test key of the same kind."
   },
   INTENT_TOKEN_KEY_MISMATCH: {
     status: 403,
@@ -143,7 +143,8 @@ const entries = {
   },
   AGENT_HOST_NOT_ALLOWED: {
     status: 403,
-    summary: "The agent is not allowed to pay this host. `details` lists the hosts it may pay."
+    summary:
+      "The agent is not allowed to pay at this URL: its host is not allowed, or it is not https. `details` says what is allowed."
   },
   AGENT_PAYEE_NOT_ALLOWED: {
     status: 403,
@@ -172,7 +173,7 @@ const entries = {
   },
   NOT_FOUND: {
     status: 404,
-    summary: "There is no endpoint at this path. See the API reference."
+    summary: "Nothing exists at this path. Check the path and the ids in it."
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -319,12 +320,13 @@ const entries = {
   RATE_LIMITED: {
     status: 429,
     retryable: true,
-    summary: "Too many requests. Retry after `retry-after` seconds."
+    summary: "Too many requests. Wait as many seconds as the header `retry-after` says, then try again."
   },
   FAUCET_LIMIT_REACHED: {
     status: 429,
     retryable: true,
-    summary: "A limit of the faucet is reached; `reason` says which. Retry after `retry-after` seconds."
+    summary:
+      "A limit of the faucet is reached; `reason` says which. Wait as many seconds as the header `retry-after` says."
   },
   INTERNAL_ERROR: {
     status: 500,
@@ -336,13 +338,13 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The database does not answer, or the service is starting. Requests that were answered with success are stored. Retry this one after `retry-after` seconds."
+      "The database does not answer, or the service is starting. Requests that were answered with success are stored. Try this one again after as many seconds as the header `retry-after` says."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "Too few of the chain's RPC nodes agree. A payment report is checked later. Retry after `retry-after` seconds."
+      "Too few of the chain's RPC nodes agree. A payment report is checked later. Try again after as many seconds as the header `retry-after` says."
   },
   RELAY_UNAVAILABLE: {
     status: 503,

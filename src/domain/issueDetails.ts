@@ -12,7 +12,7 @@ const kinds: Readonly<Record<string, string>> = {
   null: "null"
 }
 
-/** What the schema expects, as a sentence. The contract's messages are noun phrases: `an amount greater than 0`. */
+/** The value that the schema expects, as a sentence. The contract's messages are noun phrases: `an amount greater than 0`. */
 const sentence = (message: string): string => {
   const expected = /^Expected (.*?)(?:,? (?:but )?got .*)?$/s.exec(message)?.[1]
   const expectation =

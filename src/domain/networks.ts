@@ -1,4 +1,4 @@
-// Every fact about every chain, in one table. No other file of `src` compares environments by hand: it asks
+// Every fact about every chain, in one table. No other file of `src` compares environments by hand: it reads
 // this table, or `Networks` (src/platform/Networks.ts) for the networks that the operator opened. Browser
 // code reads it too, so only types are imported here.
 //
@@ -10,7 +10,7 @@
 // - the client library's types, by their test.
 // `test/platform/database/networks.test.ts` then lists the columns and CHECKs that a migration must change.
 // Neither reports the receivers' options of `cli merchant` (src/app/cli/merchant.ts), the nodes that `cli init`
-// writes (src/app/cli/writeEnvironment.ts), and the setting of the finality depth, which Base Sepolia alone has.
+// writes (src/app/cli/writeEnvironment.ts), and the setting of the finality depth, which only Base Sepolia has.
 import type { Address, Env } from "./Chain.ts"
 import type { Finality, SettlementLevels } from "./Finality.ts"
 

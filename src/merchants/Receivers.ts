@@ -134,7 +134,7 @@ export class Receivers extends Context.Service<
             )
           })
         if (holder === undefined) return yield* taking(merchants.changeReceiver(place, { wait }))
-        /** Notifies the holder's members without identifying the other merchant. */
+        /** The author in the holder's log, which does not identify the other merchant. */
         const by = actor === operator ? operator : service
         const losing = <E, R>(change: Effect.Effect<ReceiverOutcome, E, R>) =>
           audit.recording(holder.merchantId, by, change, (outcome) =>

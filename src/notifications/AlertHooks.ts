@@ -19,7 +19,7 @@ export class AlertHooks extends Context.Service<
   AlertHooks,
   {
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<HookRow>>
-    /** The secret that signs plain posts, shown only here. */
+    /** Adds a hook. Returns the secret that signs its plain posts, shown only here. */
     readonly add: (
       tenant: Tenant,
       shape: "slack" | "plain",

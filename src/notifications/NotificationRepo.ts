@@ -222,7 +222,10 @@ const make = Effect.gen(function* () {
         )
         .pipe(Effect.orDie),
 
-    preferences: Effect.fn("NotificationRepo.choice")(function* (merchantId: MerchantId, userId: string) {
+    preferences: Effect.fn("NotificationRepo.preferences")(function* (
+      merchantId: MerchantId,
+      userId: string
+    ) {
       const [row] = yield* decodePreferences(
         yield* sql`
           SELECT notified_alerts, notified_weekly FROM merchant_members
@@ -234,7 +237,7 @@ const make = Effect.gen(function* () {
       }))
     }, Effect.orDie),
 
-    setPreferences: Effect.fn("NotificationRepo.choose")(function* (
+    setPreferences: Effect.fn("NotificationRepo.setPreferences")(function* (
       merchantId: MerchantId,
       userId: string,
       preferences: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }

@@ -89,9 +89,10 @@ const reporting = {
       description: "The buyer's own token. Its address must be the payer of the transfer."
     }),
     transactionId: TransactionId,
-    tokenChanges: Schema.Array(TokenChange)
-      .check(Schema.isMinLength(1), Schema.isMaxLength(16))
-      .annotate({ description: "What the transaction moved; compared with the chain, never trusted." })
+    tokenChanges: Schema.Array(TokenChange).check(Schema.isMinLength(1), Schema.isMaxLength(16)).annotate({
+      description:
+        "The amounts that the transaction moved. They are compared with the chain and never trusted."
+    })
   }),
   success: [PendingResponse.pipe(HttpApiSchema.status(202)), PaymentResponse],
   error: [

@@ -257,7 +257,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)
     }, Effect.orDie),
 
-    mayPayAnotherPayment: Effect.fn("AttemptRepo.paysAnEqual")(function* (payment, payer, sent, at) {
+    mayPayAnotherPayment: Effect.fn("AttemptRepo.mayPayAnotherPayment")(function* (payment, payer, sent, at) {
       const rows = yield* sql`
         SELECT 1 FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
         WHERE a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL AND p.id <> ${payment.id}

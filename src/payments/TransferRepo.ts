@@ -76,7 +76,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal
       AND c.payment_id IS NOT NULL`
   /**
-   * The payment that claims the transfer `t`. One that proves a refund is resolved by the merchant who received it.
+   * The payment that claims the transfer `t`. A transfer that proves a refund has none: its receiver resolves it.
    */
   const claimOf = sql`(SELECT c.payment_id ${equalClaim})`
 

@@ -240,21 +240,17 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const authorizationState: Shape["authorizationState"] = Effect.fn("AuthorizationChain.standing")(function* (
-    env,
-    payer,
-    nonce,
-    validBefore,
-    notBefore = 0n
-  ) {
-    const usdc = networks[env].usdc.address
-    const { agreed } = yield* pool.poll(env, {
-      ask: (node) => stateBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env]),
-      key: (answer) => answer,
-      contradicts: () => false
-    })
-    return agreed === undefined ? "unknown" : agreed[0]
-  })
+  const authorizationState: Shape["authorizationState"] = Effect.fn("AuthorizationChain.authorizationState")(
+    function* (env, payer, nonce, validBefore, notBefore = 0n) {
+      const usdc = networks[env].usdc.address
+      const { agreed } = yield* pool.poll(env, {
+        ask: (node) => stateBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env]),
+        key: (answer) => answer,
+        contradicts: () => false
+      })
+      return agreed === undefined ? "unknown" : agreed[0]
+    }
+  )
 
   const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(
     function* (env, payer, nonce, since) {

@@ -101,9 +101,9 @@ describe("/pay", () => {
     const browser = await context([])
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/pay#token=abc`)
-    await page.getByText("This payment link is incomplete.").waitFor()
+    await page.getByText("The address of this payment page is incomplete.").waitFor()
     await page.goto(`${baseUrl}/pay#token=abc&key=`)
-    await page.getByText("This payment link is incomplete.").waitFor()
+    await page.getByText("The address of this payment page is incomplete.").waitFor()
     await expectNoAxeViolations(page)
   })
 

@@ -166,7 +166,7 @@ export const mayPay = (model: Model): boolean => beforePayment.has(model.state) 
 
 export const atomicAmount = ({ payment }: Model): bigint => atomicOf(payment?.amount ?? "0.00")
 
-/** True if the account pays by a signature, at the service's cost. */
+/** How the account pays: by a signature, at the service's cost, or by its own transfer. */
 export const pays = ({ byTransfer, terms }: Model): "by signature" | "by transfer" =>
   terms?.relayed === true && !byTransfer ? "by signature" : "by transfer"
 

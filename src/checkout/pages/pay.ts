@@ -76,7 +76,7 @@ const show = (token: string, main: HTMLElement) => {
 const code = fragment.get("c")
 const given = fragment.get("token") ?? ""
 if (main === null || key === "" || (code === null && given === ""))
-  showMessage("This payment link is incomplete.", "Go back to the shop and start again.")
+  showMessage("The address of this payment page is incomplete.", "Go back to the shop and start again.")
 else if (code === null) show(given, main)
 else
   void resumed(code).then((token) => {

@@ -54,7 +54,7 @@ let watching = 0
 const failures: Readonly<Record<string, string>> = {
   dns: "the host name does not resolve",
   blocked: "the address is not public",
-  connect: "the connection was refused",
+  connect: "the connection failed",
   tls: "the TLS handshake failed or the certificate is not trusted",
   timeout: "there was no response in time",
   response: "the response is not HTTP",
@@ -83,7 +83,7 @@ const watchDelivery = async (paymentId: string, key: string) => {
     try {
       answer = await get(`/checkout/test-delivery?paymentId=${encodeURIComponent(paymentId)}`, key)
     } catch {
-      attempts.textContent = "This service shows deliveries only in its dashboard."
+      attempts.textContent = "The delivery cannot be shown here. See Webhooks in the dashboard."
       return
     }
     const delivery = at(answer, "delivery")

@@ -141,7 +141,7 @@ export class MemberRepo extends Context.Service<
   MemberRepo,
   {
     readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<typeof MemberRow.Type>>
-    /** Invitations that were not used yet. */
+    /** Open invitations: not used, not expired, and from a member who is still an owner. */
     readonly invitations: (
       merchantId: MerchantId,
       at: Date

@@ -10,7 +10,7 @@ import { SecondFactorRepo } from "./SecondFactors/SecondFactorRepo.ts"
 import { base32, stepOf } from "./SecondFactors/totp.ts"
 
 const recoveryCodes = 10
-/** 50 bits, shown in two groups. */
+/** A code is the first ten of the base32 characters of these bytes: 50 bits, in two groups of five. */
 const recoveryBytes = 10
 
 const normal = (code: string) => code.replace(/[\s-]/gu, "").toUpperCase()

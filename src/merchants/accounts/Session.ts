@@ -13,8 +13,8 @@ export interface User {
   /** True if the user sees and acknowledges service-wide alerts. */
   readonly operator: boolean
   readonly locale: Locale
-  /** True if the account has passkeys; below, an authenticator app. */
   readonly hasPasskeys: boolean
+  /** True if an authenticator app is active. */
   readonly hasAuthenticator: boolean
 }
 

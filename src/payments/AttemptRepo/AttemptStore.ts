@@ -1,5 +1,5 @@
 // Storage of payment attempts: a wallet announces that it is about to pay. A unique index allows one open attempt per
-// wallet and payment, so two devices can never both be told to send.
+// wallet and payment, so two devices never both prompt their wallets.
 
 import type { Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"

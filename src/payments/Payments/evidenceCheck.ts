@@ -176,7 +176,10 @@ export const makeEvidenceCheck = ({
       })
     )
 
-  /** Looks for a transfer of the evidence that the payment may claim. With `waits`, it claims none automatically. */
+  /**
+   * Claims the first transfer of the evidence that may pay the payment. With `waits`, it claims none: such a transfer
+   * leaves the payment pending as `denied`, until a person decides.
+   */
   const claim = Effect.fnUntraced(function* (
     payment: Payment,
     evidence: Evidence,

@@ -277,7 +277,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     if (Option.isNone(head)) return false
     const target = head.value.number - BigInt(confirmations[env])
     if (target < 0n) return false
-    // Reported however much of it has been read: even after an outage, anything older than a payment is below it.
+    // The height of the chain, not of what was read: only transfers above it pay a payment that opens now.
     reached(target, head.value.time)
     const held = yield* cursor.take(due.isAwaited(env))
     yield* readFilter

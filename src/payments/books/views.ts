@@ -80,7 +80,7 @@ export const requestedPeriod = Effect.fnUntraced(function* (
   const period = yield* books.period(merchantId, query)
   if (Option.isSome(period)) return period.value
   return yield* new InvalidRequest({
-    details: [{ path: "query.to", message: "Must be the day of `from` or a later one." }]
+    details: [{ path: "query.to", message: "The last day must not be before the first." }]
   })
 })
 

@@ -25,10 +25,10 @@ export class LinkRepo extends Context.Service<
     readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
     /** True if any payment opened from the link's page has settled, or the outstanding amount of one has. */
     readonly isPaid: (link: StoredLink, page: string) => Effect.Effect<boolean>
-    /** True if nobody has tried to pay the payment, so its money can no longer arrive unprompted. */
+    /** True if the payment has no attempt, shown address, report or signature, so no transfer can be under way. */
     readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
     /**
-     * Gives the link its one payment instead of `before`, which fails. Returns the payment that the link then has. A
+     * Binds `next` to the link in place of `before`, which fails. Returns the payment that is bound afterwards. A
      * payment that anybody has tried to pay stays, because a second payment beside it might be paid as well.
      */
     readonly bindPayment: (

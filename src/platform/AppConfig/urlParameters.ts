@@ -188,7 +188,7 @@ export const judgeParameters = (
     return [
       name,
       rule?.(all.get(name) ?? "", all, scheme) ?? {
-        instead: "Nothing is known of it: remove it, or correct its name"
+        instead: "It is unknown: remove it, or correct its name"
       }
     ]
   })
@@ -196,7 +196,7 @@ export const judgeParameters = (
     refused: judged.flatMap(([name, verdict]) =>
       typeof verdict === "string"
         ? []
-        : [`${variable} has ${shown(name)}, which this service does not obey. ${verdict.instead}.`]
+        : [`${variable} has ${shown(name)}, which this service does not support. ${verdict.instead}.`]
     ),
     withoutEffect: judged.flatMap(([name, verdict]) => (verdict === "without effect" ? [name] : []))
   }

@@ -11,7 +11,7 @@ const decodeSessions = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ pid: Schema.Int, role: Schema.String }))
 )
 
-/** Other sessions of this database that this role may not end: those of superusers and of unrelated roles. */
+/** Fails if the database has sessions that this role may not end: those of superusers and of unrelated roles. */
 const refuseForeignSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sessions = yield* decodeSessions(
@@ -40,7 +40,7 @@ const readOnlyNow = Effect.gen(function* () {
 })
 
 /** True if sessions begin read-only, as after `makeReadOnly`. */
-export const isReadOnly = Effect.fn("Database.isClosed")(
+export const isReadOnly = Effect.fn("Database.isReadOnly")(
   function* (_where: string) {
     return yield* readOnlyNow
   },
@@ -48,7 +48,7 @@ export const isReadOnly = Effect.fn("Database.isClosed")(
 )
 
 /** True if it is closed already. Fails in advance, without changes, if `makeReadOnly` would fail. */
-export const checkCanBeReadOnly = Effect.fn("Database.checkClosable")(
+export const checkCanBeReadOnly = Effect.fn("Database.checkCanBeReadOnly")(
   function* (_where: string) {
     yield* refuseForeignSessions
     return yield* readOnlyNow
@@ -60,7 +60,7 @@ export const checkCanBeReadOnly = Effect.fn("Database.checkClosable")(
  * Makes this database read-only: new sessions cannot write, and open ones are terminated together with their waiting
  * statements. The database's owner can undo it.
  */
-export const makeReadOnly = Effect.fn("Database.closeToWriting")(
+export const makeReadOnly = Effect.fn("Database.makeReadOnly")(
   function* (_where: string) {
     const sql = yield* SqlClient.SqlClient
     yield* sql`SET default_transaction_read_only = off`
@@ -75,7 +75,7 @@ export const makeReadOnly = Effect.fn("Database.closeToWriting")(
 )
 
 /** Undoes `makeReadOnly`. */
-export const makeWritable = Effect.fn("Database.openToWriting")(
+export const makeWritable = Effect.fn("Database.makeWritable")(
   function* (_where: string) {
     const sql = yield* SqlClient.SqlClient
     yield* sql`SET default_transaction_read_only = off`

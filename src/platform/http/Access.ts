@@ -12,7 +12,7 @@ export interface KeyAccess {
   readonly kinds: ReadonlyArray<KeyKind>
   /** Requires full access in addition to the kind. */
   readonly manage?: true
-  /** Live keys of any kind pass, and get the test rail's own refusal. */
+  /** Keys of a network without a faucet pass whatever their kind: `TestRail` refuses them with LIVE_MODE_NO_TEST_FUNDS. */
   readonly testRail?: true
   /** Open to pages of any origin, because buyers' browsers call it. */
   readonly crossOrigin?: true

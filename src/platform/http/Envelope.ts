@@ -11,7 +11,7 @@ export const Detail = Schema.Struct({
     description: "Where: a place in the body, path or query, or a field of the payment.",
     examples: ["body.amount"]
   }),
-  message: Schema.String.annotate({ description: "What is wrong there and what to send instead." }),
+  message: Schema.String.annotate({ description: "The error at this path, and the value to send instead." }),
   expected: Schema.optionalKey(Schema.String),
   actual: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "ErrorDetail" })
@@ -20,7 +20,7 @@ export const Detail = Schema.Struct({
 export const ErrorBody = <const C extends ReadonlyArray<ErrorCode>>(codes: C) =>
   Schema.Struct({
     code: Schema.Literals(codes).annotate({ description: "Stable and machine-readable." }),
-    message: Schema.String.annotate({ description: "What to do, for the developer who reads it." }),
+    message: Schema.String.annotate({ description: "The remedy, for the developer." }),
     requestId: Schema.String.annotate({ description: "Also in the header `x-request-id`." }),
     docUrl: Schema.String.annotate({ description: "The page that explains the code.", format: "uri" }),
     retryable: Schema.Boolean.annotate({ description: "Whether the same request may succeed later." }),

@@ -1,5 +1,5 @@
-// The contract that every request and response follows: bodies are small UTF-8 JSON objects, errors come in the
-// envelope.
+// The two middlewares of every endpoint, with the errors that they return: bodies are small UTF-8 JSON objects, and
+// errors come in the envelope.
 import { HttpApiMiddleware } from "effect/http-api"
 import {
   IdempotencyKeyNotAccepted,

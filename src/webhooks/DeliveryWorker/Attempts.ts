@@ -39,8 +39,8 @@ export class Attempts extends Context.Service<
   {
     /**
      * Sends the delivery and records the outcome; returns whether the endpoint accepted it. Sends nothing if
-     * the lease ends before an attempt could; the next claim's holder sends it. `onAnswer` runs when the
-     * endpoint has answered or failed to, before the outcome is recorded.
+     * the lease ends before an attempt could; the next claim's holder sends it. `onResponse` runs when the
+     * endpoint has responded or failed to, before the outcome is recorded.
      */
     readonly make: (
       claimed: ClaimedDelivery,

@@ -33,7 +33,7 @@ export const byDue = (left: StoredDelivery, right: StoredDelivery) =>
 export const sameTenant = (left: Tenant, right: Tenant) =>
   left.merchantId === right.merchantId && left.env === right.env
 
-/** The part of WebhookRepo that claims, finishes, releases and dequeues deliveries. */
+/** The part of WebhookRepo that claims, finishes, releases and cancels deliveries. */
 export const makeClaimsMemory = (store: {
   readonly endpoints: Map<string, StoredEndpoint>
   readonly deliveries: Map<string, StoredDelivery>

@@ -25,7 +25,7 @@ export const judgeTerms = (
   return undefined
 }
 
-/** Checks payee and amount. `receiver` is this merchant's receiving address. */
+/** Checks the payee. `receiver` is the address that must be paid. */
 const judgePayee = (
   { authorization }: ExactPayment,
   requirements: Requirements,

@@ -110,7 +110,7 @@ export const makeSettling = (
     return spent ?? (yield* settlements.settle(current))
   })
 
-  const settleFor = Effect.fn("Facilitator.settle")(
+  const settleFor = Effect.fn("Facilitator.settleFor")(
     function* (
       account: Account,
       exact: ExactPayment,

@@ -97,7 +97,7 @@ describe("A database's address", () => {
 
   test("part of a password is not shown", () => {
     expect(database("password=x&hunter2").refused).toBe(
-      "DATABASE_URL has a parameter, which this service does not obey. Nothing is known of it: remove it, or correct its name."
+      "DATABASE_URL has a parameter, which this service does not support. It is unknown: remove it, or correct its name."
     )
   })
 })

@@ -21,7 +21,7 @@ const valuesOfEach = 12
 /** Refused for the meaning, not the form: no schema can express it. */
 const meanings: ReadonlyArray<readonly [place: RegExp, message: RegExp]> = [
   [/^query\.(startingAfter|after)$/, /^No .* with this id exists/],
-  [/^query\.to$/, /the day of `from` or a later one/],
+  [/^query\.to$/, /must not be before the first/],
   [/^query\.decimal$/, /JSON has decimal points/],
   [/^body\.amount$/, /^Send `amount`, or `minAmount` and `maxAmount`/],
   [/^body\.paymentId$/, /either `paymentId` or `incomingTransferId`/],

@@ -89,7 +89,7 @@ export class FaucetRepo extends Context.Service<
       })
 
       return FaucetRepo.of({
-        checkLimits: Effect.fn("FaucetRepo.held")(limited, Effect.orDie),
+        checkLimits: Effect.fn("FaucetRepo.checkLimits")(limited, Effect.orDie),
 
         reserve: Effect.fn("FaucetRepo.reserve")(function* (reservation) {
           const { grantId, wallet, request, at } = reservation

@@ -45,7 +45,7 @@ const defaultTiming: FaucetTiming = {
 }
 
 const limitCheckBy = (repo: FaucetRepo["Service"]): FaucetService["checkLimits"] =>
-  Effect.fn("Faucet.held")(function* (request) {
+  Effect.fn("Faucet.checkLimits")(function* (request) {
     const blockingLimit = yield* repo.checkLimits(
       { ...request, recipient: nobody },
       yield* DateTime.nowAsDate

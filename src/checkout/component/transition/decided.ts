@@ -25,7 +25,7 @@ export const decided = (model: Model, payment: CheckoutPayment): Next | undefine
   if (payment.status === "settled")
     return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
   if (payment.status === "failed") {
-    // If money may have been sent anyway, the buyer is told whom to contact.
+    // If money may have been sent anyway, the text says whom to contact.
     return payment.failureReason === "expired" && !mayHaveSent(model)
       ? [leave(model, "expired", { payment }), []]
       : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]

@@ -1,4 +1,4 @@
-// True if nobody has tried to pay a payment, so that its money can no longer arrive unprompted.
+// True if a payment has no attempt, shown address, report or signature, so no transfer can be under way.
 import type { SqlClient, Statement } from "effect/sql"
 import type { PaymentId } from "../../../domain/Payment.ts"
 
