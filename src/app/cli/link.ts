@@ -3,19 +3,14 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Env } from "../../domain/Chain.ts"
 import { UsdAmount } from "../../domain/Money.ts"
-import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { NewLink } from "../../payments/links/Api.ts"
 import { Links } from "../../payments/links/Links.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
 
-const ownerOf = Effect.fnUntraced(function* (id: string, environment: Env) {
-  const merchants = yield* (yield* KeyAuth).listMerchants
-  const merchant = merchants.find((merchant) => merchant.id === id)
-  return merchant === undefined
-    ? yield* new CommandFailed({ message: `No merchant ${id}. List them: bun run cli merchant list` })
-    : { merchant, env: environment }
-})
+const ownerOf = (id: string, environment: Env) =>
+  Effect.map(requireMerchant(id), (merchant) => ({ merchant, env: environment }))
 
 const failed = (error: {
   readonly message: string

@@ -1,11 +1,12 @@
-// Fails unless the command's merchant exists.
+// The command's merchant. Fails unless it exists.
 import { Effect } from "effect"
 import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
 export const requireMerchant = Effect.fnUntraced(function* (id: string) {
   const merchants = yield* (yield* KeyAuth).listMerchants
-  if (!merchants.some((merchant) => merchant.id === id)) {
-    return yield* new CommandFailed({ message: `No merchant ${id}. List them: bun run cli merchant list` })
-  }
+  const merchant = merchants.find((one) => one.id === id)
+  return merchant === undefined
+    ? yield* new CommandFailed({ message: `No merchant ${id}. List them: bun run cli merchant list` })
+    : merchant
 })

@@ -7,10 +7,10 @@ import { Role } from "../../domain/Role.ts"
 import { Accounts } from "../../merchants/accounts/Accounts.ts"
 import { linkUrl } from "../../merchants/accounts/linkUrl.ts"
 import { AuditLog, operator } from "../../merchants/audit/AuditLog.ts"
-import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
 
 const email = Flag.String("email").pipe(
   Flag.withDescription("The user's sign-in email"),
@@ -33,13 +33,7 @@ const create = Command.make(
     json
   },
   Effect.fn("user create")(function* (input) {
-    const merchants = yield* (yield* KeyAuth).listMerchants
-    const merchant = merchants.find(({ id }) => id === input.merchant)
-    if (merchant === undefined) {
-      return yield* new CommandFailed({
-        message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
-      })
-    }
+    const merchant = yield* requireMerchant(input.merchant)
     const { baseUrl } = yield* AppConfig
     const accounts = yield* Accounts
     const hasAccount = Option.isSome(yield* accounts.findUser(input.email))

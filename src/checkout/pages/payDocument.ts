@@ -1,17 +1,7 @@
 // The document of /pay.
-export const payDocument = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>Payment</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/checkout-pages.css">
-<script src="/checkout.js" defer></script>
-<script src="/pay.js" defer></script>
-</head>
+import { pageHead } from "../../platform/pages/pageHead.ts"
+
+export const payDocument = `${pageHead("Payment", "/checkout-pages.css", "/checkout.js", "/pay.js")}
 <body>
 <main class="pay">
 <h1 class="visually-hidden">Payment</h1>

@@ -1,17 +1,7 @@
 // The HTML of the playground page.
-export const playgroundDocument = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>Quittance playground</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/checkout-pages.css">
-<script src="/checkout.js" defer></script>
-<script src="/playground.js" defer></script>
-</head>
+import { pageHead } from "../../platform/pages/pageHead.ts"
+
+export const playgroundDocument = `${pageHead("Quittance playground", "/checkout-pages.css", "/checkout.js", "/playground.js")}
 <body>
 <main class="playground">
 <header>

@@ -1,4 +1,5 @@
 // A USDC transfer with a wallet in this browser.
+import { atomicOf, encodeTransfer, toQuantity } from "../../checkout/component/erc20.ts"
 import {
   accountsOf,
   ask,
@@ -16,21 +17,9 @@ export interface UsdcTransfer {
   readonly amount: string
 }
 
-const word = (hex: string) => hex.padStart(64, "0")
-
-/** Atomic USDC of decimal USD. */
-export const atomicOf = (amount: string): bigint => {
-  const [integer = "0", fraction = ""] = amount.split(".")
-  return BigInt(integer) * 1_000_000n + BigInt(fraction.padEnd(6, "0"))
-}
-
-/** `transfer(address,uint256)`. */
-const transferData = (to: string, amount: bigint) =>
-  `0xa9059cbb${word(to.slice(2).toLowerCase())}${word(amount.toString(16))}`
-
 const onChain = async (provider: Eip1193Provider, chainId: number) => {
   if ((await askChainId(provider)) === chainId) return
-  await ask(provider, "wallet_switchEthereumChain", [{ chainId: `0x${chainId.toString(16)}` }])
+  await ask(provider, "wallet_switchEthereumChain", [{ chainId: toQuantity(chainId) }])
   if ((await askChainId(provider)) !== chainId)
     throw new WalletError("unknown_chain", "The wallet stays on another network.")
 }
@@ -49,9 +38,9 @@ export const sendUsdc = async (
       from: account,
       to: token.address,
       value: "0x0",
-      data: transferData(to, atomicOf(amount)),
+      data: encodeTransfer(to, atomicOf(amount)),
       // If the user switches chains during the prompt, the wallet would otherwise send the money on the wrong chain.
-      chainId: `0x${token.chainId.toString(16)}`
+      chainId: toQuantity(token.chainId)
     }
   ])
   if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash))

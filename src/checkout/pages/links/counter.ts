@@ -5,6 +5,7 @@ import { isTest } from "../../../domain/networks.ts"
 import { element, input } from "../../../platform/pages/browser/dom.ts"
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
 import { canStore } from "../../component/canStore.ts"
+import { atomicOf, usdOf } from "../../component/erc20.ts"
 import { qrCode } from "../../component/qr.ts"
 import { type Link, LinkProblem, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
 import { closedWords, errorText, money, say, text } from "./linkWords.ts"
@@ -49,15 +50,6 @@ let polls: ReturnType<typeof setTimeout> | undefined
 addEventListener("hashchange", () => location.reload())
 
 const today = () => new Date().toLocaleDateString("en-CA")
-const atomicOf = (text: string): bigint => {
-  const [whole = "0", fraction = ""] = text.split(".")
-  return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, "0").slice(0, 6))
-}
-const usdOf = (atomic: bigint): string =>
-  `${atomic / 1_000_000n}.${(atomic % 1_000_000n)
-    .toString()
-    .padStart(6, "0")
-    .replace(/0{1,4}$/, "")}`
 
 const read = <A>(key: string, holds: (value: unknown) => value is A): A | undefined => {
   try {
