@@ -71,12 +71,8 @@ const make = Effect.gen(function* () {
   const profileColumns = sql`
     name, logo_url AS "logoUrl", identity_audience AS "identityAudience", ${ruleColumns}`
 
-  return {
-    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (
-      id: MerchantId,
-      change: Partial<Profile>,
-      was: Partial<Profile> = {}
-    ) {
+  return MerchantRepo.of({
+    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (id, change, was = {}) {
       const { identityAudience, logoUrl } = change
       const [updated] = yield* decodeProfiles(
         yield* sql`
@@ -102,20 +98,14 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(profile), (now) => ({ profile: now, updated: false }))
     }, Effect.orDie),
 
-    updateTokenRules: Effect.fn("MerchantRepo.updateTokenRules")(function* (
-      id: MerchantId,
-      rules: TokenRules
-    ) {
+    updateTokenRules: Effect.fn("MerchantRepo.updateTokenRules")(function* (id, rules) {
       const [row] = yield* decodeRules(
         yield* sql`UPDATE merchants SET ${assignments(rules)} WHERE id = ${id} RETURNING ${ruleColumns}`
       )
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    changeReceiver: (
-      place: ReceiverPlace,
-      { holder, wait }: { readonly holder?: ReceiverHolder; readonly wait: Option.Option<Wait> }
-    ) =>
+    changeReceiver: (place, { holder, wait }) =>
       sql
         .withTransaction(
           Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
@@ -173,7 +163,7 @@ const make = Effect.gen(function* () {
           })
         )
         .pipe(Effect.orDie, Effect.withSpan("MerchantRepo.changeReceiver"))
-  }
+  })
 })
 
 export class MerchantRepo extends Context.Service<

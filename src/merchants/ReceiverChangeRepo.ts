@@ -25,8 +25,8 @@ const make = Effect.gen(function* () {
   const columns = sql`c.id, c.merchant_id AS "merchantId", c.env, c.address, u.email AS "requestedBy",
     c.requested_at AS "requestedAt", c.due_at AS "dueAt"`
 
-  return {
-    find: Effect.fn("ReceiverChangeRepo.find")(function* (merchantId: MerchantId, env: Env) {
+  return ReceiverChangeRepo.of({
+    find: Effect.fn("ReceiverChangeRepo.find")(function* (merchantId, env) {
       const [row] = yield* decodeWaiting(
         yield* sql`
           SELECT ${columns} FROM receiver_changes c JOIN users u ON u.id = c.requested_by
@@ -35,14 +35,14 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    withdraw: Effect.fn("ReceiverChangeRepo.withdraw")(function* (id: string, at: Date) {
+    withdraw: Effect.fn("ReceiverChangeRepo.withdraw")(function* (id, at) {
       const rows = yield* sql`
         UPDATE receiver_changes SET ended_at = ${at}, outcome = 'withdrawn'
         WHERE id = ${id} AND ended_at IS NULL RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
-    withdrawOf: Effect.fn("ReceiverChangeRepo.withdrawOf")(function* (userId: string, at: Date) {
+    withdrawOf: Effect.fn("ReceiverChangeRepo.withdrawOf")(function* (userId, at) {
       yield* sql`
         SELECT id FROM merchants
         WHERE id IN (SELECT merchant_id FROM merchant_members WHERE user_id = ${userId})
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    due: Effect.fn("ReceiverChangeRepo.due")(function* (at: Date, limit: number) {
+    due: Effect.fn("ReceiverChangeRepo.due")(function* (at, limit) {
       return yield* decodeWaiting(
         yield* sql`
           SELECT ${columns} FROM receiver_changes c JOIN users u ON u.id = c.requested_by
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    apply: ({ address, env, id, merchantId }: WaitingChange, at: Date) =>
+    apply: ({ address, env, id, merchantId }, at) =>
       sql
         .withTransaction(
           Effect.gen(function* () {
@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
           })
         )
         .pipe(Effect.orDie, Effect.withSpan("ReceiverChangeRepo.apply"))
-  }
+  })
 })
 
 export class ReceiverChangeRepo extends Context.Service<

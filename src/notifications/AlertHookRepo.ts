@@ -50,8 +50,8 @@ export interface NewHook {
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  return {
-    takePosts: Effect.fn("AlertHookRepo.takePosts")(function* (at: Date, leaseUntil: Date, limit: number) {
+  return AlertHookRepo.of({
+    takePosts: Effect.fn("AlertHookRepo.takePosts")(function* (at, leaseUntil, limit) {
       return yield* decodePosts(
         yield* sql`
           WITH leased AS (
@@ -68,21 +68,14 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    endPost: Effect.fn("AlertHookRepo.endPost")(function* (
-      post: LeasedPost,
-      outcome: {
-        readonly sentAt: Date | null
-        readonly error: string | null
-        readonly nextAttemptAt: Date | null
-      }
-    ) {
+    endPost: Effect.fn("AlertHookRepo.endPost")(function* (post, outcome) {
       yield* sql`
         UPDATE alert_posts SET sent_at = ${outcome.sentAt}, error = ${outcome.error}, due_at = ${outcome.nextAttemptAt}
         WHERE hook_id = ${post.hook_id} AND alert_id = ${post.alert_id} AND sent_at IS NULL
           AND (attempts = ${post.attempts} OR ${outcome.sentAt}::timestamptz IS NOT NULL)`
     }, Effect.orDie),
 
-    hooks: Effect.fn("AlertHookRepo.hooks")(function* (merchantId: MerchantId, env: Env) {
+    hooks: Effect.fn("AlertHookRepo.hooks")(function* (merchantId, env) {
       return yield* decodeHooks(
         yield* sql`
           SELECT h.id, h.shape, h.host, h.created_at, last.sent_at AS last_sent_at, last.error FROM alert_hooks h
@@ -96,7 +89,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    addHook: (hook: NewHook, max: number, at: Date): Effect.Effect<boolean> =>
+    addHook: (hook, max, at) =>
       sql
         .withTransaction(
           Effect.gen(function* () {
@@ -113,16 +106,12 @@ const make = Effect.gen(function* () {
         )
         .pipe(Effect.orDie),
 
-    removeHook: Effect.fn("AlertHookRepo.removeHook")(function* (
-      merchantId: MerchantId,
-      env: Env,
-      id: string
-    ) {
+    removeHook: Effect.fn("AlertHookRepo.removeHook")(function* (merchantId, env, id) {
       const rows = yield* sql`
         DELETE FROM alert_hooks WHERE id = ${id} AND merchant_id = ${merchantId} AND env = ${env} RETURNING id`
       return rows.length > 0
     }, Effect.orDie)
-  }
+  })
 })
 
 export class AlertHookRepo extends Context.Service<

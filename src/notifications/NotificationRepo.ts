@@ -129,12 +129,8 @@ const make = Effect.gen(function* () {
     yield* sql`UPDATE notified_groups SET notified_at = ${at} WHERE name = ${name}`
   })
 
-  return {
-    notifyAlerts: <R>(
-      at: Date,
-      limit: number,
-      notify: (alerts: PendingAlerts) => Effect.Effect<void, never, R>
-    ): Effect.Effect<boolean, never, R> =>
+  return NotificationRepo.of({
+    notifyAlerts: (at, limit, notify) =>
       Effect.gen(function* () {
         // The audit log has already mailed alerts that concern one person.
         yield* sql`UPDATE alerts SET notify_at = NULL WHERE notify_at <= ${at} AND user_id IS NOT NULL`
@@ -147,15 +143,7 @@ const make = Effect.gen(function* () {
         return groups.length === limit
       }).pipe(Effect.orDie),
 
-    notifyWeeks: <R>(
-      at: Date,
-      limit: number,
-      notify: (
-        week: Week,
-        totals: ReadonlyArray<EnvironmentTotals>,
-        recipients: ReadonlyArray<NotificationRecipient>
-      ) => Effect.Effect<void, never, R>
-    ): Effect.Effect<boolean, never, R> =>
+    notifyWeeks: (at, limit, notify) =>
       sql
         .withTransaction(
           Effect.gen(function* () {
@@ -222,10 +210,7 @@ const make = Effect.gen(function* () {
         )
         .pipe(Effect.orDie),
 
-    preferences: Effect.fn("NotificationRepo.preferences")(function* (
-      merchantId: MerchantId,
-      userId: string
-    ) {
+    preferences: Effect.fn("NotificationRepo.preferences")(function* (merchantId, userId) {
       const [row] = yield* decodePreferences(
         yield* sql`
           SELECT notified_alerts, notified_weekly FROM merchant_members
@@ -237,16 +222,12 @@ const make = Effect.gen(function* () {
       }))
     }, Effect.orDie),
 
-    setPreferences: Effect.fn("NotificationRepo.setPreferences")(function* (
-      merchantId: MerchantId,
-      userId: string,
-      preferences: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
-    ) {
+    setPreferences: Effect.fn("NotificationRepo.setPreferences")(function* (merchantId, userId, preferences) {
       yield* sql`
         UPDATE merchant_members SET notified_alerts = ${preferences.alerts}, notified_weekly = ${preferences.weekly}
         WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
     }, Effect.orDie)
-  }
+  })
 })
 
 export class NotificationRepo extends Context.Service<

@@ -84,8 +84,8 @@ const make = Effect.gen(function* () {
     )
   }, Effect.orDie)
 
-  return {
-    members: Effect.fn("MemberRepo.members")(function* (merchantId: MerchantId) {
+  return MemberRepo.of({
+    members: Effect.fn("MemberRepo.members")(function* (merchantId) {
       return yield* decodeMembers(
         yield* sql`
           SELECT u.id, u.email, mm.role, mm.created_at AS joined_at FROM merchant_members mm
@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    invitations: Effect.fn("MemberRepo.invitations")(function* (merchantId: MerchantId, at: Date) {
+    invitations: Effect.fn("MemberRepo.invitations")(function* (merchantId, at) {
       return yield* decodeInvitations(
         yield* sql`
           SELECT l.id, l.email, l.role, u.email AS invited_by, l.expires_at FROM one_time_links l
@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    withdraw: Effect.fn("MemberRepo.withdraw")(function* (merchantId: MerchantId, id: string, at: Date) {
+    withdraw: Effect.fn("MemberRepo.withdraw")(function* (merchantId, id, at) {
       const [row] = yield* decodeEmails(
         yield* sql`
           UPDATE one_time_links SET used_at = ${at}
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), ({ email }) => email)
     }, Effect.orDie),
 
-    remove: (change: MemberChangeOf) =>
+    remove: (change) =>
       changing(
         change,
         sql`
@@ -125,7 +125,7 @@ const make = Effect.gen(function* () {
         { ends: true, selfMay: true }
       ),
 
-    changeRole: (change: MemberChangeOf, role: Role) =>
+    changeRole: (change, role) =>
       changing(
         change,
         sql`
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
             AND (role <> 'owner' OR ${role}::text = 'owner' OR ${othersOwn(change)}) RETURNING user_id`,
         { ends: role !== "owner", selfMay: false }
       )
-  }
+  })
 })
 
 export class MemberRepo extends Context.Service<

@@ -77,11 +77,11 @@ const guardBody =
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  return {
-    transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  return AuditRepo.of({
+    transaction: (effect) =>
       sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
 
-    insert: Effect.fn("AuditRepo.insert")(function* (entry: AuditEntry, at: Date) {
+    insert: Effect.fn("AuditRepo.insert")(function* (entry, at) {
       yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
       const rows = yield* sql`
         WITH last AS (
@@ -103,10 +103,7 @@ const make = Effect.gen(function* () {
         )
     }, Effect.orDie),
 
-    list: Effect.fn("AuditRepo.list")(function* (
-      merchantId: MerchantId | null,
-      { before, limit }: { readonly before?: number; readonly limit: number }
-    ) {
+    list: Effect.fn("AuditRepo.list")(function* (merchantId, { before, limit }) {
       return yield* decodeEntries(
         yield* sql`
           SELECT position::int, merchant_id AS "merchantId", at, env, actor, action, summary FROM audit_entries
@@ -116,7 +113,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    verify: Effect.fn("AuditRepo.verify")(function* (since: Option.Option<AuditHead>) {
+    verify: Effect.fn("AuditRepo.verify")(function* (since) {
       const [row] = yield* decodeVerified(
         yield* sql`
           WITH linked AS (
@@ -165,7 +162,7 @@ const make = Effect.gen(function* () {
       }
     }, Effect.orDie),
 
-    members: Effect.fn("AuditRepo.members")(function* (merchantId: MerchantId) {
+    members: Effect.fn("AuditRepo.members")(function* (merchantId) {
       yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
       return yield* decodeRecipients(
         yield* sql`
@@ -174,10 +171,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    isPermitted: Effect.fn("AuditRepo.isPermitted")(function* (
-      merchantId: MerchantId,
-      { id, role, session }: { readonly id: string; readonly role: Role; readonly session: Uint8Array }
-    ) {
+    isPermitted: Effect.fn("AuditRepo.isPermitted")(function* (merchantId, { id, role, session }) {
       yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
       const rows = yield* sql`
         SELECT s.hash FROM sessions s JOIN merchant_members m ON m.user_id = s.user_id
@@ -186,14 +180,14 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    otherOperators: Effect.fn("AuditRepo.otherOperators")(function* (userId: string | null) {
+    otherOperators: Effect.fn("AuditRepo.otherOperators")(function* (userId) {
       return yield* decodeRecipients(
         yield* sql`
           SELECT id, email, locale FROM users
           WHERE operator AND id IS DISTINCT FROM ${userId}::uuid ORDER BY id`
       )
     }, Effect.orDie)
-  }
+  })
 
   /** The hash of entry `e` after the hash `previous`. */
   function chained(previous: ReturnType<typeof sql.literal>) {

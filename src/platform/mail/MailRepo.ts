@@ -28,8 +28,8 @@ const decodeQueued = Schema.decodeUnknownEffect(Schema.Array(QueuedMail))
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  return {
-    insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
+  return MailRepo.of({
+    insert: Effect.fn("MailRepo.insert")(function* (id, mail, at) {
       // Skips locked rows: another transaction that deletes the same rows may be waiting for a lock of this one.
       yield* sql`
         WITH swept AS (
@@ -41,12 +41,7 @@ const make = Effect.gen(function* () {
         VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.urgent === true}, ${at}, ${at})`
     }, Effect.orDie),
 
-    take: Effect.fn("MailRepo.take")(function* (
-      at: Date,
-      leaseUntil: Date,
-      limit: number,
-      isUrgent: boolean
-    ) {
+    take: Effect.fn("MailRepo.take")(function* (at, leaseUntil, limit, isUrgent) {
       return yield* decodeQueued(
         yield* sql`
           UPDATE mails SET due_at = ${leaseUntil}, attempts = attempts + 1
@@ -57,21 +52,17 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    noteSent: Effect.fn("MailRepo.noteSent")(function* (id: string, at: Date) {
+    noteSent: Effect.fn("MailRepo.noteSent")(function* (id, at) {
       yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL, body = '' WHERE id = ${id}`
     }, Effect.orDie),
 
-    noteFailure: Effect.fn("MailRepo.noteFailure")(function* (
-      { attempts, id }: Pick<QueuedMail, "id" | "attempts">,
-      error: string,
-      nextAttemptAt: Date | null
-    ) {
+    noteFailure: Effect.fn("MailRepo.noteFailure")(function* ({ attempts, id }, error, nextAttemptAt) {
       yield* sql`
         UPDATE mails SET error = ${error}, due_at = ${nextAttemptAt},
           body = CASE WHEN ${nextAttemptAt}::timestamptz IS NULL THEN '' ELSE body END
         WHERE id = ${id} AND attempts = ${attempts} AND sent_at IS NULL`
     }, Effect.orDie)
-  }
+  })
 })
 
 export class MailRepo extends Context.Service<

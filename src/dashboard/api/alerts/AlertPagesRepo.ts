@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
       OR (merchant_id IS NULL AND user_id = ${user.id})
       OR (merchant_id IS NULL AND user_id IS NULL AND (env IS NULL OR env = ${env})))`
 
-  return {
+  return AlertPagesRepo.of({
     countOpen: Effect.gen(function* () {
       const reader = yield* CurrentMember
       const [row] = yield* decodeCount(
@@ -82,11 +82,7 @@ const make = Effect.gen(function* () {
       return row.count
     }).pipe(Effect.orDie, Effect.withSpan("AlertPagesRepo.countOpen")),
 
-    list: Effect.fn("AlertPagesRepo.list")(function* (
-      reader: Reader,
-      status: AlertStatus,
-      startingAfter?: string
-    ) {
+    list: Effect.fn("AlertPagesRepo.list")(function* (reader, status, startingAfter) {
       const condition = status === "open" ? sql`acknowledged_at IS NULL` : sql`acknowledged_at IS NOT NULL`
       const after =
         startingAfter === undefined
@@ -101,7 +97,7 @@ const make = Effect.gen(function* () {
       return { rows: alerts.slice(0, pageLimit), hasMore: alerts.length > pageLimit }
     }, Effect.orDie),
 
-    scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (reader: Reader, id: string) {
+    scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (reader, id) {
       const [row] = yield* decodeScopes(
         yield* sql`
           SELECT merchant_id, user_id IS NOT NULL AS is_own FROM alerts WHERE id = ${id} AND ${visible(reader)}`
@@ -112,12 +108,7 @@ const make = Effect.gen(function* () {
       }))
     }, Effect.orDie),
 
-    acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (
-      reader: Reader,
-      id: string,
-      note: string,
-      at: Date
-    ) {
+    acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (reader, id, note, at) {
       const [done] = yield* decodeDone(
         yield* sql`
           UPDATE alerts SET acknowledged_at = ${at}, acknowledged_by = ${reader.user.email}, note = nullif(${note}, '')
@@ -130,7 +121,7 @@ const make = Effect.gen(function* () {
       )
       return before ?? { acknowledged_by: null, note: null }
     }, Effect.orDie)
-  }
+  })
 })
 
 export class AlertPagesRepo extends Context.Service<

@@ -58,11 +58,8 @@ const detailed = `${columns}, d.body, ${attempts(`${attemptPairs}, 'requestHead'
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  return {
-    list: Effect.fn("DeliveryPagesRepo.list")(function* (
-      tenant: Tenant,
-      page: { readonly limit: number; readonly status?: DeliveryStatus; readonly startingAfter?: string }
-    ) {
+  return DeliveryPagesRepo.of({
+    list: Effect.fn("DeliveryPagesRepo.list")(function* (tenant, page) {
       const status = page.status === undefined ? sql`` : sql`AND d.status = ${page.status}`
       const after =
         page.startingAfter === undefined
@@ -81,7 +78,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    find: Effect.fn("DeliveryPagesRepo.find")(function* (tenant: Tenant, id: string) {
+    find: Effect.fn("DeliveryPagesRepo.find")(function* (tenant, id) {
       const [row] = yield* decodeDetails(
         yield* sql`
           SELECT ${sql.literal(detailed)} FROM webhook_deliveries d
@@ -89,7 +86,7 @@ const make = Effect.gen(function* () {
       )
       return Option.fromUndefinedOr(row)
     }, Effect.orDie)
-  }
+  })
 })
 
 export class DeliveryPagesRepo extends Context.Service<

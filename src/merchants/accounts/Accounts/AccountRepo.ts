@@ -52,11 +52,11 @@ const make = Effect.gen(function* () {
     SELECT 1 FROM merchant_members m
     WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by AND m.role = 'owner'))`
 
-  return {
-    transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  return AccountRepo.of({
+    transaction: (effect) =>
       sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
 
-    insertUser: (user: NewUser, at: Date): Effect.Effect<boolean> =>
+    insertUser: (user, at) =>
       sql`
         INSERT INTO users (id, email, password_hash, operator, created_at)
         VALUES (${user.id}, ${user.email}, ${user.passwordHash}, ${user.operator}, ${at})
@@ -66,14 +66,14 @@ const make = Effect.gen(function* () {
         Effect.orDie
       ),
 
-    findCredentials: Effect.fn("AccountRepo.findCredentials")(function* (email: string) {
+    findCredentials: Effect.fn("AccountRepo.findCredentials")(function* (email) {
       const [row] = yield* decodeCredentials(
         yield* sql`SELECT id, password_hash, locale FROM users WHERE email = ${email}`
       )
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    hold: Effect.fn("AccountRepo.hold")(function* (merchantId: MerchantId | null, userId: string | null) {
+    hold: Effect.fn("AccountRepo.hold")(function* (merchantId, userId) {
       yield* sql`
         SELECT id FROM merchants
         WHERE id = ${merchantId}::uuid
@@ -82,11 +82,7 @@ const make = Effect.gen(function* () {
       yield* sql`SELECT id FROM users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`
     }, Effect.orDie),
 
-    setPassword: Effect.fn("AccountRepo.setPassword")(function* (
-      userId: string,
-      { next, present }: { readonly present: string | null; readonly next: string },
-      at: Date
-    ) {
+    setPassword: Effect.fn("AccountRepo.setPassword")(function* (userId, { next, present }, at) {
       const rows = yield* sql`
         WITH changed AS (
           UPDATE users SET password_hash = ${next}
@@ -101,34 +97,25 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    removePasskeys: Effect.fn("AccountRepo.removePasskeys")(function* (userId: string) {
+    removePasskeys: Effect.fn("AccountRepo.removePasskeys")(function* (userId) {
       const rows = yield* sql`DELETE FROM passkeys WHERE user_id = ${userId} RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
-    makeOperator: Effect.fn("AccountRepo.makeOperator")(function* (userId: string) {
+    makeOperator: Effect.fn("AccountRepo.makeOperator")(function* (userId) {
       const rows =
         yield* sql`UPDATE users SET operator = true WHERE id = ${userId} AND NOT operator RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
-    join: Effect.fn("AccountRepo.join")(function* (
-      merchantId: MerchantId,
-      userId: string,
-      role: Role,
-      at: Date
-    ) {
+    join: Effect.fn("AccountRepo.join")(function* (merchantId, userId, role, at) {
       const rows = yield* sql`
         INSERT INTO merchant_members (merchant_id, user_id, role, created_at)
         VALUES (${merchantId}, ${userId}, ${role}, ${at}) ON CONFLICT DO NOTHING RETURNING user_id`
       return rows.length > 0
     }, Effect.orDie),
 
-    changeRole: Effect.fn("AccountRepo.changeRole")(function* (
-      merchantId: MerchantId,
-      userId: string,
-      role: Role
-    ) {
+    changeRole: Effect.fn("AccountRepo.changeRole")(function* (merchantId, userId, role) {
       const rows = yield* sql`
         UPDATE merchant_members SET role = ${role}
         WHERE merchant_id = ${merchantId} AND user_id = ${userId} AND role NOT IN ('owner', ${role}::text)
@@ -136,17 +123,17 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    setLocale: Effect.fn("AccountRepo.setLocale")(function* (userId: string, locale: Locale) {
+    setLocale: Effect.fn("AccountRepo.setLocale")(function* (userId, locale) {
       yield* sql`UPDATE users SET locale = ${locale} WHERE id = ${userId}`
     }, Effect.orDie),
 
-    endResets: Effect.fn("AccountRepo.endResets")(function* (email: string, at: Date) {
+    endResets: Effect.fn("AccountRepo.endResets")(function* (email, at) {
       yield* sql`
         UPDATE one_time_links SET used_at = ${at}
         WHERE email = ${email} AND reset_password AND used_at IS NULL`
     }, Effect.orDie),
 
-    insertBrowser: Effect.fn("AccountRepo.insertBrowser")(function* (browser: NewSession) {
+    insertBrowser: Effect.fn("AccountRepo.insertBrowser")(function* (browser) {
       yield* sql`
         WITH swept AS (
           DELETE FROM known_browsers WHERE expires_at < ${browser.at} OR hash = ANY (ARRAY(
@@ -157,7 +144,7 @@ const make = Effect.gen(function* () {
         VALUES (${browser.hash}, ${browser.userId}, ${browser.at}, ${browser.expiresAt})`
     }, Effect.orDie),
 
-    browsersOf: Effect.fn("AccountRepo.browsersOf")(function* (email: string, at: Date) {
+    browsersOf: Effect.fn("AccountRepo.browsersOf")(function* (email, at) {
       const rows = yield* decodeBrowsers(
         yield* sql`
           SELECT encode(b.hash, 'hex') AS hash FROM known_browsers b JOIN users u ON u.id = b.user_id
@@ -166,12 +153,7 @@ const make = Effect.gen(function* () {
       return new Set(rows.map(({ hash }) => hash))
     }, Effect.orDie),
 
-    insertLink: Effect.fn("AccountRepo.insertLink")(function* (
-      hash: Uint8Array,
-      link: OneTimeLink,
-      at: Date,
-      expiresAt: Date
-    ) {
+    insertLink: Effect.fn("AccountRepo.insertLink")(function* (hash, link, at, expiresAt) {
       yield* sql`
         WITH swept AS (
           DELETE FROM one_time_links WHERE hash IN (
@@ -188,7 +170,7 @@ const make = Effect.gen(function* () {
           ${link.invitedBy}, ${at}, ${expiresAt})`
     }, Effect.orDie),
 
-    findLink: Effect.fn("AccountRepo.findLink")(function* (hash: Uint8Array, at: Date) {
+    findLink: Effect.fn("AccountRepo.findLink")(function* (hash, at) {
       const [row] = yield* decodeLinks(
         yield* sql`
           SELECT email, merchant_id, role, reset_password, operator, invited_by FROM one_time_links l
@@ -207,24 +189,20 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    useLink: Effect.fn("AccountRepo.useLink")(function* (hash: Uint8Array, at: Date) {
+    useLink: Effect.fn("AccountRepo.useLink")(function* (hash, at) {
       const rows = yield* sql`
         UPDATE one_time_links l SET used_at = ${at}
         WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND ${isStanding} RETURNING hash`
       return rows.length > 0
     }, Effect.orDie),
 
-    noteFailure: Effect.fn("AccountRepo.noteFailure")(function* (
-      hash: Uint8Array,
-      at: Date,
-      allowed: number
-    ) {
+    noteFailure: Effect.fn("AccountRepo.noteFailure")(function* (hash, at, allowed) {
       yield* sql`
         UPDATE one_time_links SET failures = failures + 1,
           used_at = CASE WHEN failures + 1 >= ${allowed} THEN ${at}::timestamptz ELSE used_at END
         WHERE hash = ${hash}`
     }, Effect.orDie)
-  }
+  })
 })
 
 export class AccountRepo extends Context.Service<

@@ -86,8 +86,8 @@ const make = Effect.gen(function* () {
           AND (SELECT date_trunc('milliseconds', a.confirmed_at) FROM authenticators a WHERE a.user_id = u.id)
             IS NOT DISTINCT FROM ${proof.authenticatorSince}::timestamptz`
 
-  return {
-    begin: Effect.fn("SessionRepo.begin")(function* (session: NewSession, proof: SessionProof) {
+  return SessionRepo.of({
+    begin: Effect.fn("SessionRepo.begin")(function* (session, proof) {
       return yield* sql.withTransaction(
         Effect.gen(function* () {
           // In its own statement, so that the next one sees what this one waited for.
@@ -107,28 +107,18 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    hold: Effect.fn("SessionRepo.hold")(function* ({ hash, user }: Session) {
+    hold: Effect.fn("SessionRepo.hold")(function* ({ hash, user }) {
       // Locks the user first, in the same order as a new password, which ends the sessions.
       yield* sql`SELECT id FROM users WHERE id = ${user.id} FOR NO KEY UPDATE`
       const rows = yield* sql`SELECT hash FROM sessions WHERE hash = ${hash} FOR KEY SHARE`
       return rows.length > 0
     }, Effect.orDie),
 
-    confirmSession: Effect.fn("SessionRepo.confirmSession")(function* (hash: Uint8Array, at: Date) {
+    confirmSession: Effect.fn("SessionRepo.confirmSession")(function* (hash, at) {
       yield* sql`UPDATE sessions SET confirmed_at = ${at} WHERE hash = ${hash}`
     }, Effect.orDie),
 
-    findSession: Effect.fn("SessionRepo.findSession")(function* (
-      hash: Uint8Array,
-      times: {
-        readonly at: Date
-        readonly slideBefore: Date
-        readonly slideTo: Date
-        readonly startedAfter: Date
-        readonly seenBefore: Date
-      },
-      from: SeenFrom
-    ) {
+    findSession: Effect.fn("SessionRepo.findSession")(function* (hash, times, from) {
       const rows = yield* decodeSession(
         yield* sql`
           WITH s AS (
@@ -171,12 +161,7 @@ const make = Effect.gen(function* () {
       })
     }, Effect.orDie),
 
-    sessionsOf: Effect.fn("SessionRepo.sessionsOf")(function* (
-      userId: string,
-      hash: Uint8Array,
-      at: Date,
-      startedAfter: Date
-    ) {
+    sessionsOf: Effect.fn("SessionRepo.sessionsOf")(function* (userId, hash, at, startedAfter) {
       return yield* decodeOpenSessions(
         yield* sql`
           SELECT id, user_agent, address, created_at, seen_at, hash = ${hash} AS current FROM sessions
@@ -185,23 +170,23 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    endSession: Effect.fn("SessionRepo.endSession")(function* (userId: string, id: string) {
+    endSession: Effect.fn("SessionRepo.endSession")(function* (userId, id) {
       const rows = yield* sql`DELETE FROM sessions WHERE user_id = ${userId} AND id = ${id} RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
-    endOthers: Effect.fn("SessionRepo.endOthers")(function* (userId: string, hash: Uint8Array) {
+    endOthers: Effect.fn("SessionRepo.endOthers")(function* (userId, hash) {
       yield* sql`DELETE FROM sessions WHERE user_id = ${userId} AND hash <> ${hash}`
     }, Effect.orDie),
 
-    deleteSession: Effect.fn("SessionRepo.deleteSession")(function* (hash: Uint8Array) {
+    deleteSession: Effect.fn("SessionRepo.deleteSession")(function* (hash) {
       yield* sql`DELETE FROM sessions WHERE hash = ${hash}`
     }, Effect.orDie),
 
-    deleteSessions: Effect.fn("SessionRepo.deleteSessions")(function* (userId: string) {
+    deleteSessions: Effect.fn("SessionRepo.deleteSessions")(function* (userId) {
       yield* sql`DELETE FROM sessions WHERE user_id = ${userId}`
     }, Effect.orDie)
-  }
+  })
 })
 
 export class SessionRepo extends Context.Service<

@@ -54,13 +54,13 @@ const make = Effect.gen(function* () {
     "id, user_id, credential_id, public_key, counter::float8 AS counter, transports, name, created_at, last_used_at"
   )
 
-  return {
+  return PasskeyRepo.of({
     insertChallenge: Effect.fn("PasskeyRepo.insertChallenge")(function* (
-      challenge: string,
-      purpose: PasskeyPurpose,
-      userId: string | null,
-      at: Date,
-      expiresAt: Date
+      challenge,
+      purpose,
+      userId,
+      at,
+      expiresAt
     ) {
       yield* sql`
         WITH swept AS (DELETE FROM passkey_challenges WHERE expires_at < ${at})
@@ -68,11 +68,7 @@ const make = Effect.gen(function* () {
         VALUES (${challenge}, ${purpose}, ${userId}, ${expiresAt})`
     }, Effect.orDie),
 
-    takeChallenge: Effect.fn("PasskeyRepo.takeChallenge")(function* (
-      challenge: string,
-      purpose: PasskeyPurpose,
-      at: Date
-    ) {
+    takeChallenge: Effect.fn("PasskeyRepo.takeChallenge")(function* (challenge, purpose, at) {
       const [row] = yield* decodeChallenges(
         yield* sql`
           DELETE FROM passkey_challenges
@@ -81,7 +77,7 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), ({ user_id }) => ({ userId: user_id }))
     }, Effect.orDie),
 
-    insert: (passkey: StoredPasskey, max: number): Effect.Effect<boolean> =>
+    insert: (passkey, max) =>
       sql
         .withTransaction(
           Effect.gen(function* () {
@@ -101,34 +97,34 @@ const make = Effect.gen(function* () {
           Effect.orDie
         ),
 
-    ofUser: Effect.fn("PasskeyRepo.ofUser")(function* (userId: string) {
+    ofUser: Effect.fn("PasskeyRepo.ofUser")(function* (userId) {
       const rows = yield* decodePasskeys(
         yield* sql`SELECT ${columns} FROM passkeys WHERE user_id = ${userId} ORDER BY created_at, id`
       )
       return rows.map(passkeyOf)
     }, Effect.orDie),
 
-    byCredential: Effect.fn("PasskeyRepo.byCredential")(function* (credentialId: string) {
+    byCredential: Effect.fn("PasskeyRepo.byCredential")(function* (credentialId) {
       const [row] = yield* decodePasskeys(
         yield* sql`SELECT ${columns} FROM passkeys WHERE credential_id = ${credentialId}`
       )
       return Option.map(Option.fromUndefinedOr(row), passkeyOf)
     }, Effect.orDie),
 
-    noteUse: Effect.fn("PasskeyRepo.noteUse")(function* (id: string, counter: number, at: Date) {
+    noteUse: Effect.fn("PasskeyRepo.noteUse")(function* (id, counter, at) {
       const rows = yield* sql`
         UPDATE passkeys SET counter = ${counter}, last_used_at = ${at}
         WHERE id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter}::bigint = 0)) RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
-    remove: Effect.fn("PasskeyRepo.remove")(function* (userId: string, id: string) {
+    remove: Effect.fn("PasskeyRepo.remove")(function* (userId, id) {
       const [row] = yield* decodeNames(
         yield* sql`DELETE FROM passkeys WHERE id = ${id} AND user_id = ${userId} RETURNING name`
       )
       return Option.map(Option.fromUndefinedOr(row), ({ name }) => name)
     }, Effect.orDie)
-  }
+  })
 })
 
 export class PasskeyRepo extends Context.Service<

@@ -23,8 +23,8 @@ interface Authenticator {
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  return {
-    findSecret: Effect.fn("SecondFactorRepo.findSecret")(function* (userId: string) {
+  return SecondFactorRepo.of({
+    findSecret: Effect.fn("SecondFactorRepo.findSecret")(function* (userId) {
       const [row] = yield* decodeSecrets(
         yield* sql`
           SELECT secret_kid, secret_ciphertext, confirmed_at FROM authenticators WHERE user_id = ${userId}`
@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    begin: Effect.fn("SecondFactorRepo.begin")(function* (userId: string, sealed: Sealed, at: Date) {
+    begin: Effect.fn("SecondFactorRepo.begin")(function* (userId, sealed, at) {
       const rows = yield* sql`
         INSERT INTO authenticators (user_id, secret_kid, secret_ciphertext, created_at)
         VALUES (${userId}, ${sealed.kid}, ${sealed.ciphertext}, ${at})
@@ -48,13 +48,7 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    confirm: Effect.fn("SecondFactorRepo.confirm")(function* (
-      userId: string,
-      sealed: Sealed,
-      step: number,
-      codes: ReadonlyArray<Uint8Array>,
-      at: Date
-    ) {
+    confirm: Effect.fn("SecondFactorRepo.confirm")(function* (userId, sealed, step, codes, at) {
       return yield* sql.withTransaction(
         Effect.gen(function* () {
           const rows = yield* sql`
@@ -67,14 +61,14 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    useStep: Effect.fn("SecondFactorRepo.useStep")(function* (userId: string, step: number) {
+    useStep: Effect.fn("SecondFactorRepo.useStep")(function* (userId, step) {
       const rows = yield* sql`
         UPDATE authenticators SET last_step = ${step}
         WHERE user_id = ${userId} AND confirmed_at IS NOT NULL AND last_step < ${step} RETURNING user_id`
       return rows.length > 0
     }, Effect.orDie),
 
-    useCode: Effect.fn("SecondFactorRepo.useCode")(function* (userId: string, hash: Uint8Array, at: Date) {
+    useCode: Effect.fn("SecondFactorRepo.useCode")(function* (userId, hash, at) {
       const rows = yield* sql`
         UPDATE recovery_codes SET used_at = ${at}
         WHERE user_id = ${userId} AND hash = ${hash} AND used_at IS NULL RETURNING user_id`
@@ -82,11 +76,11 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     replaceCodes: Effect.fn("SecondFactorRepo.replaceCodes")(
-      (userId: string, codes: ReadonlyArray<Uint8Array>) => sql.withTransaction(replaceCodes(userId, codes)),
+      (userId, codes) => sql.withTransaction(replaceCodes(userId, codes)),
       Effect.orDie
     ),
 
-    codesLeft: Effect.fn("SecondFactorRepo.codesLeft")(function* (userId: string) {
+    codesLeft: Effect.fn("SecondFactorRepo.codesLeft")(function* (userId) {
       const [{ left }] = yield* decodeLeft(
         yield* sql`
           SELECT count(*)::int AS left FROM recovery_codes WHERE user_id = ${userId} AND used_at IS NULL`
@@ -94,13 +88,13 @@ const make = Effect.gen(function* () {
       return left
     }, Effect.orDie),
 
-    remove: Effect.fn("SecondFactorRepo.remove")(function* (userId: string) {
+    remove: Effect.fn("SecondFactorRepo.remove")(function* (userId) {
       const rows = yield* sql`
         WITH codes AS (DELETE FROM recovery_codes WHERE user_id = ${userId})
         DELETE FROM authenticators WHERE user_id = ${userId} RETURNING user_id`
       return rows.length > 0
     }, Effect.orDie)
-  }
+  })
 
   function replaceCodes(userId: string, codes: ReadonlyArray<Uint8Array>) {
     return Effect.gen(function* () {
