@@ -11,14 +11,13 @@ import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVeri
 import { checkNodes } from "./ChainVerifier/checkNodes.ts"
 import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
 import { rangeQuery, readingOf } from "./ChainVerifier/rangeQuery.ts"
-import { timeQuery } from "./ChainVerifier/timeQuery.ts"
 import { blockQuery } from "./ChainVerifier/transactionQuery.ts"
 import { usedNonces } from "./ChainVerifier/usedNonces.ts"
 import type { Verifier } from "./ChainVerifier/Verifier.ts"
 import { MemoryChain } from "./MemoryChain.ts"
 import { everyTransfer } from "./ReceiverFilter.ts"
 import { RpcPool } from "./RpcPool.ts"
-import { Account, Bytes, Quantity, Receipt, Word } from "./RpcSchemas.ts"
+import { Account, BlockHeader, Bytes, Quantity, Receipt, Word } from "./RpcSchemas.ts"
 import { BlockStatus } from "./Verification.ts"
 
 export interface ChainVerifierOptions extends ObservationOptions {
@@ -81,22 +80,21 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
     }),
     balanceAt: Effect.fn("ChainVerifier.balanceAt")(function* (env, address, height) {
       const data = encodeFunctionData({ abi: balanceOf, args: [address] })
-      const { agreed } = yield* pool.poll(env, {
-        ask: (node) =>
-          node
-            .call("eth_call", [{ to: networks[env].usdc.address, data }, `0x${height.toString(16)}`], Word)
-            .pipe(Effect.map(BigInt)),
-        key: String,
-        contradicts: () => false
-      })
-      return agreed?.[0]
+      return yield* pool.agreedAnswer(env, (node) =>
+        node
+          .call("eth_call", [{ to: networks[env].usdc.address, data }, `0x${height.toString(16)}`], Word)
+          .pipe(Effect.map(BigInt))
+      )
     }),
     blockBefore: Effect.fn("ChainVerifier.blockBefore")(function* (env, at, upTo) {
-      return yield* blockBefore(
-        (height) => Effect.map(pool.poll(env, timeQuery(height)), ({ agreed }) => agreed?.[0]),
-        at,
-        upTo
-      )
+      const timeOf = (height: bigint) =>
+        pool.agreedAnswer(env, (node) =>
+          Effect.map(
+            node.call("eth_getBlockByNumber", [`0x${height.toString(16)}`, false], BlockHeader),
+            (block) => block?.timestamp
+          )
+        )
+      return yield* blockBefore(timeOf, at, upTo)
     }),
     account: Effect.fn("ChainVerifier.account")(function* (env, address) {
       const answers = yield* pool.gather(env, (node) =>
@@ -123,41 +121,35 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       return hasCode ? { head, nonce: null, pending: null } : { head, nonce, pending }
     }),
     sender: Effect.fn("ChainVerifier.sender")(function* (env, transactionId) {
-      const { agreed } = yield* pool.poll(env, {
-        ask: (node) => node.call("eth_getTransactionByHash", [transactionId], Sent),
-        key: (sent) => (sent === null ? "none" : `${sent.from} ${sent.nonce}`),
-        contradicts: () => false
-      })
-      const sent = agreed?.[0] ?? null
-      return sent === null ? undefined : { address: Address.make(getAddress(sent.from)), nonce: sent.nonce }
+      const sent = yield* pool.agreedAnswer(
+        env,
+        (node) => node.call("eth_getTransactionByHash", [transactionId], Sent),
+        (answer) => (answer === null ? "none" : `${answer.from} ${answer.nonce}`)
+      )
+      return sent ? { address: Address.make(getAddress(sent.from)), nonce: sent.nonce } : undefined
     }),
     usedAuthorizations: Effect.fn("ChainVerifier.usedAuthorizations")(function* (env, transactionId, payer) {
-      const { agreed } = yield* pool.poll(env, {
-        ask: (node) =>
+      return yield* pool.agreedAnswer(
+        env,
+        (node) =>
           Effect.map(node.call("eth_getTransactionReceipt", [transactionId], Receipt), (receipt) =>
             receipt === null ? undefined : usedNonces(networks[env].usdc.address, payer, receipt.logs)
           ),
-        key: (nonces) => nonces?.join(" ") ?? "unknown",
-        contradicts: () => false
-      })
-      return agreed?.[0]
+        (nonces) => nonces?.join(" ") ?? "unknown"
+      )
     }),
     hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce, height) {
-      const { agreed } = yield* pool.poll(env, {
-        ask: (node) => {
-          const block = `0x${height.toString(16)}`
-          return Effect.all(
-            {
-              next: node.call("eth_getTransactionCount", [address, block], Quantity),
-              code: node.call("eth_getCode", [address, block], Bytes)
-            },
-            { concurrency: 2 }
-          ).pipe(Effect.map(({ code, next }) => next > nonce && code === "0x"))
-        },
-        key: String,
-        contradicts: () => false
-      })
-      return agreed?.[0] === true
+      const block = `0x${height.toString(16)}`
+      const isUsed = yield* pool.agreedAnswer(env, (node) =>
+        Effect.all(
+          {
+            next: node.call("eth_getTransactionCount", [address, block], Quantity),
+            code: node.call("eth_getCode", [address, block], Bytes)
+          },
+          { concurrency: 2 }
+        ).pipe(Effect.map(({ code, next }) => next > nonce && code === "0x"))
+      )
+      return isUsed === true
     }),
     readTransfers: Effect.fn("ChainVerifier.readTransfers")(function* (
       env,

@@ -144,6 +144,9 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     return yield* Deferred.await(decided)
   })
 
+  const agreedAnswer: Shape["agreedAnswer"] = (env, ask, key = String) =>
+    Effect.map(poll(env, { ask, key, contradicts: () => false }), ({ agreed }) => agreed?.[0])
+
   /** Alerts about the minority; without a majority, about every node that took part. */
   const alertDissent = <A>(
     env: Env,
@@ -291,6 +294,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
   return {
     nodes: (env) => nodesOn[env],
     poll,
+    agreedAnswer,
     gather,
     reached,
     head,
@@ -310,6 +314,15 @@ export class RpcPool extends Context.Service<
     readonly nodes: (env: Env) => ReadonlyArray<RpcNode>
     /** Queries all nodes at once; returns as soon as a majority agrees, or all have answered. */
     readonly poll: <A>(env: Env, question: Question<A>) => Effect.Effect<Poll<A>>
+    /**
+     * The answer that a majority of the nodes gives; undefined if there is none. For questions to which honest nodes
+     * may answer differently for a while: a different answer raises no alert.
+     */
+    readonly agreedAnswer: <A>(
+      env: Env,
+      ask: Question<A>["ask"],
+      key?: Question<A>["key"]
+    ) => Effect.Effect<A | undefined>
     /**
      * Collects answers until `isEnough`, until all nodes have answered, or for a moment after a majority has. Fails
      * if fewer than a majority answer.

@@ -68,14 +68,11 @@ const make = Effect.gen(function* () {
   const recoverAddress = yield* SignatureRecovery
 
   const hasCode: Shape["hasCode"] = Effect.fn("AuthorizationChain.hasCode")(function* (env, address) {
-    const { agreed } = yield* pool.poll(env, {
-      ask: (node) =>
-        Effect.map(node.call("eth_getCode", [address, "latest"], Bytes), (code) => code !== "0x"),
-      key: String,
-      // The code may have been deployed in a block that the other node has not seen.
-      contradicts: () => false
-    })
-    return agreed === undefined ? yield* unavailable("rpc_unavailable", env) : agreed[0]
+    // The code may have been deployed in a block that some nodes have not seen.
+    const isDeployed = yield* pool.agreedAnswer(env, (node) =>
+      Effect.map(node.call("eth_getCode", [address, "latest"], Bytes), (code) => code !== "0x")
+    )
+    return isDeployed ?? (yield* unavailable("rpc_unavailable", env))
   })
 
   const isSigned: Shape["isSigned"] = Effect.fn("AuthorizationChain.isSigned")(function* (
@@ -243,12 +240,10 @@ const make = Effect.gen(function* () {
   const authorizationState: Shape["authorizationState"] = Effect.fn("AuthorizationChain.authorizationState")(
     function* (env, payer, nonce, validBefore, notBefore = 0n) {
       const usdc = networks[env].usdc.address
-      const { agreed } = yield* pool.poll(env, {
-        ask: (node) => stateBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env]),
-        key: (answer) => answer,
-        contradicts: () => false
-      })
-      return agreed === undefined ? "unknown" : agreed[0]
+      const state = yield* pool.agreedAnswer(env, (node) =>
+        stateBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env])
+      )
+      return state ?? "unknown"
     }
   )
 

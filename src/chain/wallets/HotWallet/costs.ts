@@ -43,12 +43,5 @@ export const makeCosts = ({ env, l1FeeOracle }: Network, pool: RpcPool["Service"
   }),
   /** The wei that a mined transaction cost; undefined until a majority shows the same. */
   minedCost: (id: TransactionHash) =>
-    Effect.map(
-      pool.poll(env, {
-        ask: (node) => node.call("eth_getTransactionReceipt", [id], ReceiptCost),
-        key: String,
-        contradicts: () => false
-      }),
-      ({ agreed }) => agreed?.[0]
-    )
+    pool.agreedAnswer(env, (node) => node.call("eth_getTransactionReceipt", [id], ReceiptCost))
 })
