@@ -3,10 +3,12 @@ import {
   encodeFunctionData,
   getAddress,
   type Hex,
+  multicall3Abi,
   parseAbi,
   parseErc6492Signature,
   parseSignature
 } from "viem"
+import { domainOf } from "../chain/domainSeparator.ts"
 import { Address } from "../domain/Chain.ts"
 import type { Network } from "../domain/networks.ts"
 
@@ -49,14 +51,6 @@ export const authorizationAbi = parseAbi([
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)"
 ])
 
-/** The token's EIP-712 domain. */
-export const domainOf = ({ chainId, usdc }: Network) => ({
-  name: usdc.domainName,
-  version: usdc.domainVersion,
-  chainId,
-  verifyingContract: usdc.address
-})
-
 const messageOf = ({ from, to, value, validAfter, validBefore, nonce }: Authorization) => ({
   from,
   to,
@@ -80,13 +74,6 @@ export interface Call {
   readonly to: Address
   readonly data: Hex
 }
-
-/** Multicall3 (mds1/multicall): deploys a wallet and moves its money in one transaction. */
-const multicallAbi = parseAbi([
-  "struct Call3 { address target; bool allowFailure; bytes callData; }",
-  "struct Result { bool success; bytes returnData; }",
-  "function aggregate3(Call3[] calls) payable returns (Result[] returnData)"
-])
 
 /** `account`: the signature recovers the payer. `contract`: the payer's own code judges it. */
 export type SignatureKind = "account" | "contract"
@@ -128,8 +115,9 @@ export const transferCall = (
   if (factory === undefined || factoryData === undefined || deployed) return transfer
   return {
     to: multicall,
+    // Deploys the wallet and moves its money in one transaction.
     data: encodeFunctionData({
-      abi: multicallAbi,
+      abi: multicall3Abi,
       functionName: "aggregate3",
       args: [
         [

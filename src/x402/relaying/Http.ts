@@ -3,6 +3,7 @@
 import { Effect, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { getTypesForEIP712Domain } from "viem"
 import { Api } from "../../app/Api.ts"
 import { parseAddress } from "../../chain/Address.ts"
 import { orChainUnavailable } from "../../chain/orChainUnavailable.ts"
@@ -38,13 +39,6 @@ import { obstacleNames, refusalOf } from "./refusalOf.ts"
 const paymentLimit = { rate: 2, perSeconds: 1, burst: 30 }
 /** Signatures per client and key, over all payments: each costs the nodes a simulation. */
 const signedLimit = { rate: 20, perSeconds: 1, burst: 250 }
-
-const eip712Domain = [
-  { name: "name", type: "string" },
-  { name: "version", type: "string" },
-  { name: "chainId", type: "uint256" },
-  { name: "verifyingContract", type: "address" }
-]
 
 type SigningTermsView = typeof SigningTerms.Encoded
 
@@ -117,7 +111,7 @@ export const layer = HttpApiBuilder.group(
           ...(obstacle === undefined ? {} : { reason: obstacleNames[obstacle] }),
           typedData: {
             ...typedData,
-            types: { EIP712Domain: eip712Domain, ...typedData.types },
+            types: { EIP712Domain: getTypesForEIP712Domain(typedData), ...typedData.types },
             message: {
               ...message,
               value: message.value.toString(),
