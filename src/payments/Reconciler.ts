@@ -3,7 +3,6 @@
 
 import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
-import type { BlockStatus } from "../chain/Verification.ts"
 import type { Env } from "../domain/Chain.ts"
 import { byEnv, networks } from "../domain/networks.ts"
 import { pluralised } from "../domain/pluralised.ts"
@@ -14,12 +13,13 @@ import { DueWork } from "../platform/workers/DueWork.ts"
 import { delayAfter } from "../platform/workers/RetrySchedule.ts"
 import { supervised } from "../platform/workers/supervised.ts"
 import { sweepNetworks } from "../platform/workers/sweepNetworks.ts"
-import type { DueReport, WatchedTransfer, WatchNote } from "./PaymentRepo/PaymentStore.ts"
+import type { DueReport, WatchedTransfer } from "./PaymentRepo/PaymentStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { openedSince, type ReportCheck } from "./Payments/evidenceCheck.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
 import { Payments } from "./Payments.ts"
 import { TransferRepo } from "./TransferRepo.ts"
+import { watchNoteOf } from "./watchNoteOf.ts"
 
 /** Delays between checks of a report that the chain has not decided: 5 s doubling to 5 minutes. */
 const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
@@ -43,9 +43,6 @@ const leaseMillis = 90_000
 const batch = 64
 /** A check sends a node two requests at once, so a backlog uses half of the node's 32 slots. */
 const concurrency = 8
-const watchMillis = 60_000
-/** A dropped transfer that has not returned by then needs a person. */
-const forgetDroppedMillis = 7 * 24 * 3_600_000
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
 const sweep = 500
@@ -53,23 +50,6 @@ const sweep = 500
 const reportRetentionMillis = 30 * 24 * 3_600_000
 /** After a start buyers get this long to report what they have paid. */
 const readyGraceMillis = 15 * 60_000
-
-const noteOf = ({ droppedAt: known }: WatchedTransfer, status: BlockStatus, now: Date): WatchNote => {
-  const watchAt = new Date(now.getTime() + watchMillis)
-  switch (status._tag) {
-    case "Canonical":
-      return { droppedAt: null, watchAt: status.final ? null : watchAt }
-    case "Moved":
-      return { moved: status, droppedAt: null, watchAt }
-    case "Dropped": {
-      const droppedAt = known ?? now
-      const isGivenUp = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
-      return { droppedAt, watchAt: isGivenUp ? null : watchAt }
-    }
-    case "Unknown":
-      return { droppedAt: known, watchAt }
-  }
-}
 
 const make = Effect.gen(function* () {
   const { paymentExpiry } = yield* AppConfig
@@ -120,7 +100,7 @@ const make = Effect.gen(function* () {
 
   const watch = Effect.fn("Reconciler.watch")(function* (transfer: WatchedTransfer) {
     const status = yield* chain.blockStatus(transfer.env, transfer)
-    const note = noteOf(transfer, status, yield* DateTime.nowAsDate)
+    const note = watchNoteOf(transfer.droppedAt, status, yield* DateTime.nowAsDate)
     // Before the check is recorded, so that an instance that stops between the two leaves no alert open. Another
     // transfer may have replaced this one between a check that missed it and its alert.
     if ((transfer.droppedAt !== null || transfer.isReplacement) && note.droppedAt === null) {

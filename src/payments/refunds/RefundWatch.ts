@@ -9,13 +9,12 @@ import { MismatchReason } from "../../domain/VerdictReason.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { sweepNetworks } from "../../platform/workers/sweepNetworks.ts"
-import type { WatchNote } from "../PaymentRepo/PaymentStore.ts"
+import { watchNoteOf } from "../watchNoteOf.ts"
 import type { DueRefund, Refund } from "./RefundRepo/RefundStore.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 import { Refunds } from "./Refunds.ts"
 
 const leaseMillis = 60_000
-const watchMillis = 60_000
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
@@ -25,8 +24,6 @@ const shownMillis = minute
 const unknownMillis = day
 /** A refund that nobody sends is given up after this time. */
 const unsentMillis = 30 * day
-/** A dropped transfer that has not returned by then needs a person. */
-const forgetDroppedMillis = 7 * day
 
 /** Older refunds are checked less often. */
 const pauseAt = (age: number) =>
@@ -146,28 +143,10 @@ const make = Effect.gen(function* () {
           transfer: { payer: sender, receiver: recipient, amount, ordinal }
         })
 
-  const noteOf = Effect.fnUntraced(function* (refund: Refund, now: Date): Effect.fn.Return<WatchNote> {
-    const status = yield* statusOf(refund)
-    const later = new Date(now.getTime() + watchMillis)
-    switch (status?._tag) {
-      case "Canonical":
-        return { droppedAt: null, watchAt: status.final ? null : later }
-      case "Moved":
-        return { moved: status, droppedAt: null, watchAt: later }
-      case "Dropped": {
-        const droppedAt = refund.droppedAt ?? now
-        const isGivenUp = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
-        return { droppedAt, watchAt: isGivenUp ? null : later }
-      }
-      default:
-        return { droppedAt: refund.droppedAt, watchAt: later }
-    }
-  })
-
   const watch = Effect.fn("RefundWatch.watch")(function* (refund: DueRefund) {
     const now = yield* DateTime.nowAsDate
     if (refund.status === "proven") {
-      const note = yield* noteOf(refund, now)
+      const note = watchNoteOf(refund.droppedAt, yield* statusOf(refund), now)
       // The end of a drop is resolved before it is recorded; a lasting drop is alerted afterwards, at each check. If
       // an instance stops between the two, the next check makes up for it.
       if (note.droppedAt === null) yield* resolve(refund)
