@@ -1,14 +1,13 @@
 // A merchant's alert webhooks: a chat's hook, or a URL that checks a signature.
-import { Context, DateTime, Effect, Layer, Redacted, Result } from "effect"
+import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { AlertHookLimit, InvalidWebhookUrl } from "../domain/Errors.ts"
+import { AlertHookLimit, type InvalidWebhookUrl } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import { EgressPolicy } from "../platform/egress/EgressPolicy.ts"
-import { checkEgressUrl } from "../platform/egress/EgressUrl.ts"
 import { SecretBox } from "../platform/SecretBox.ts"
+import { checkWebhookUrl } from "../webhooks/checkWebhookUrl.ts"
 import { makeWebhookSecret } from "../webhooks/Signature.ts"
-import { WebhookUrlRefused } from "../webhooks/WebhookUrlRefused.ts"
 import { AlertHookRepo, type HookRow } from "./AlertHookRepo.ts"
 import { hookContext } from "./HookTarget.ts"
 
@@ -46,15 +45,7 @@ export class AlertHooks extends Context.Service<
       return AlertHooks.of({
         list: ({ env, merchantId }) => repo.hooks(merchantId, env),
         add: Effect.fn("AlertHooks.add")(function* (tenant, shape, address) {
-          const checked = checkEgressUrl(address, policy)
-          if (Result.isFailure(checked)) {
-            const reason = checked.failure
-            return yield* new InvalidWebhookUrl({
-              reason,
-              message: WebhookUrlRefused.because(reason).message
-            })
-          }
-          const { url } = checked.success
+          const { url } = yield* checkWebhookUrl(address, policy)
           const id = yield* random.uuidV7()
           const secret = Redacted.value(
             yield* Effect.provideService(makeWebhookSecret, SecureRandom.SecureRandom, random)

@@ -1,9 +1,9 @@
 // A merchant's actions on its webhook endpoint: register, change, delete, test, resend, regenerate the secret.
 
-import { Context, DateTime, Effect, Fiber, Layer, Option, type Redacted, Result } from "effect"
+import { Context, DateTime, Effect, Fiber, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
-  InvalidWebhookUrl,
+  type InvalidWebhookUrl,
   RateLimited,
   WebhookEndpointExists,
   WebhookEndpointNotFound
@@ -11,14 +11,13 @@ import {
 import type { Tenant } from "../domain/Merchant.ts"
 import { type Delivery, type Endpoint, testEvent } from "../domain/Webhook.ts"
 import { EgressPolicy } from "../platform/egress/EgressPolicy.ts"
-import { checkEgressUrl } from "../platform/egress/EgressUrl.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import type { SecretBox } from "../platform/SecretBox.ts"
+import { checkWebhookUrl } from "./checkWebhookUrl.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { newEndpointSecret, regenerateSecret } from "./regenerateSecret.ts"
 import type { ClaimedDelivery } from "./WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "./WebhookRepo.ts"
-import { WebhookUrlRefused } from "./WebhookUrlRefused.ts"
 
 export interface CreatedEndpoint {
   readonly endpoint: Endpoint
@@ -75,12 +74,7 @@ export class WebhookEndpoints extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const context = yield* Effect.context<WebhookRepo | SecretBox | SecureRandom.SecureRandom>()
 
-      const checked = (url: string) =>
-        Result.match(checkEgressUrl(url, policy), {
-          onSuccess: ({ url }) => Effect.succeed(url.href),
-          onFailure: (reason) =>
-            Effect.fail(new InvalidWebhookUrl({ reason, message: WebhookUrlRefused.because(reason).message }))
-        })
+      const checked = (url: string) => Effect.map(checkWebhookUrl(url, policy), ({ url }) => url.href)
 
       const orNotFound = <A>(option: Option.Option<A>) =>
         Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new WebhookEndpointNotFound())

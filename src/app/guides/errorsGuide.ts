@@ -5,7 +5,7 @@ import { faucetLimitAdvice } from "../../domain/faucetLimits.ts"
 import { attachAdvice, mismatchAdvice, refundMismatchAdvice } from "../../domain/mismatchAdvice.ts"
 import { buyerTokenAdvice } from "../../payments/buyers/BuyerTokenRefused.ts"
 import { Envelope } from "../../platform/http/Envelope.ts"
-import { webhookUrlAdvice } from "../../webhooks/WebhookUrlRefused.ts"
+import { webhookUrlAdvice } from "../../webhooks/checkWebhookUrl.ts"
 import type { AuthorizationReason, RelayReason } from "../../x402/relaying/Api.ts"
 
 /** The envelope in one line; a question mark marks an optional field. */

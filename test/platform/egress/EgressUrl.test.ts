@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
 import { checkEgressUrl, EgressUrlReason } from "../../../src/platform/egress/EgressUrl.ts"
-import { WebhookUrlRefused } from "../../../src/webhooks/WebhookUrlRefused.ts"
+import { webhookUrlAdvice } from "../../../src/webhooks/checkWebhookUrl.ts"
 import corpus from "./hostileUrls.json"
 
 const options = {
@@ -49,7 +49,7 @@ describe("webhook URLs", () => {
   })
 
   test("each reason tells the merchant what to do", () => {
-    const messages = EgressUrlReason.literals.map((reason) => WebhookUrlRefused.because(reason).message)
+    const messages = Object.values(webhookUrlAdvice)
     expect(new Set(messages).size).toBe(EgressUrlReason.literals.length)
     for (const message of messages) expect(message).toMatch(/^(Send|Use|Remove|Shorten) .{20,}\.$/)
   })

@@ -1,6 +1,7 @@
-// Reasons to reject a URL, with advice for the merchant.
-import { Schema } from "effect"
-import { EgressUrlReason } from "../platform/egress/EgressUrl.ts"
+// Rejects URLs that webhooks are not sent to, with advice for the merchant.
+import { Effect } from "effect"
+import { InvalidWebhookUrl } from "../domain/Errors.ts"
+import { checkEgressUrl, type EgressUrlOptions, type EgressUrlReason } from "../platform/egress/EgressUrl.ts"
 
 export const webhookUrlAdvice: { readonly [R in EgressUrlReason]: string } = {
   not_a_url:
@@ -16,12 +17,9 @@ export const webhookUrlAdvice: { readonly [R in EgressUrlReason]: string } = {
   own_host: "Use your own server's host name: this one is the payment service itself."
 }
 
-/** A URL that webhooks are not sent to; `message` tells the merchant what to do. */
-export class WebhookUrlRefused extends Schema.TaggedError<WebhookUrlRefused>()("WebhookUrlRefused", {
-  reason: EgressUrlReason,
-  message: Schema.String
-}) {
-  static because(reason: EgressUrlReason): WebhookUrlRefused {
-    return new WebhookUrlRefused({ reason, message: webhookUrlAdvice[reason] })
-  }
-}
+/** Fails for a URL that webhooks are not sent to; the error's message tells the merchant what to do. */
+export const checkWebhookUrl = (url: string, options: EgressUrlOptions) =>
+  Effect.mapError(
+    Effect.fromResult(checkEgressUrl(url, options)),
+    (reason) => new InvalidWebhookUrl({ reason, message: webhookUrlAdvice[reason] })
+  )
