@@ -1,7 +1,7 @@
 // Markdown tables of fields, from schemas of the OpenAPI document: name, type, required, meaning, example.
 import { Predicate } from "effect"
 import { exampleOf } from "../openapi/exampleOf.ts"
-import { isJson, type Json, listAt, textAt } from "../packages/generate/operationsOf.ts"
+import { isJson, type Json, listAt, referred, textAt } from "../openapi/json.ts"
 
 interface Field {
   readonly name: string
@@ -29,13 +29,8 @@ const isNull = (schema: Json) => schema["type"] === "null"
 const membersOf = (document: Json, schema: unknown): ReadonlyArray<Json> => {
   if (!isJson(schema)) return []
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
-  if (Predicate.isString($ref)) {
-    const target = $ref
-      .slice(2)
-      .split("/")
-      .reduce<unknown>((at, key) => (isJson(at) ? at[key] : undefined), document)
-    return membersOf(document, target).map((member) => ({ ...member, ...own }))
-  }
+  if (Predicate.isString($ref))
+    return membersOf(document, referred(document, $ref)).map((member) => ({ ...member, ...own }))
   const choices = [...listAt(anyOf), ...listAt(oneOf)]
   if (choices.length > 0)
     return choices.flatMap((choice) => membersOf(document, choice)).map((member) => ({ ...member, ...own }))

@@ -1,5 +1,5 @@
 // The API reference as markdown, from the OpenAPI document: an index, and a page per endpoint and event.
-import { at, isJson, type Json, jsonAt, listAt, textAt } from "../packages/generate/operationsOf.ts"
+import { at, isJson, type Json, jsonAt, listAt, textAt } from "../openapi/json.ts"
 import { fieldOf, fieldsOf, fieldTable, table } from "./fieldTable.ts"
 
 export interface OperationPage {
@@ -207,7 +207,7 @@ const markdownOf = (operation: Operation, heading: string, common: ReadonlySet<s
 const operationsOf = (document: Json): ReadonlyArray<Operation> =>
   (["paths", "webhooks"] as const).flatMap((part) =>
     Object.entries(jsonAt(document, part)).flatMap(([path, methods]) =>
-      Object.entries(isJson(methods) ? methods : {}).flatMap(([method, operation]) =>
+      Object.entries(jsonAt(methods)).flatMap(([method, operation]) =>
         isJson(operation) ? [{ document, isEvent: part === "webhooks", method, path, operation }] : []
       )
     )

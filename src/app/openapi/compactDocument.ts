@@ -2,10 +2,7 @@
 // envelope, and the headers of every response.
 import { Predicate } from "effect"
 import { type ErrorCode, errorCodes } from "../../domain/ErrorCode.ts"
-
-type Json = Readonly<Record<string, unknown>>
-
-const isJson = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
+import { isJson, type Json, jsonAt } from "./json.ts"
 
 const mapFields = (fields: Json, f: (value: unknown, name: string) => unknown): Json =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, f(value, name)]))
@@ -175,10 +172,10 @@ const operation = (node: unknown, method: string): unknown => {
 /** Applied to the contract's own derivation, wherever it is used. */
 export const compactDocument = (plain: Record<string, unknown>): Record<string, unknown> => {
   const compact = rewrite(rewrite(plain, exactPatterns), flattenUnions)
-  const document = isJson(compact) ? compact : {}
-  const components = isJson(document["components"]) ? document["components"] : {}
-  const schemas = isJson(components["schemas"]) ? components["schemas"] : {}
-  const paths = isJson(document["paths"]) ? document["paths"] : {}
+  const document = jsonAt(compact)
+  const components = jsonAt(document, "components")
+  const schemas = jsonAt(components, "schemas")
+  const paths = jsonAt(document, "paths")
   const tags = Array.isArray(document["tags"]) ? document["tags"] : []
   return {
     ...document,

@@ -1,10 +1,7 @@
 // Returns an example of a schema in the OpenAPI document: the schema's own if it has one, otherwise one for
 // its name or pattern.
 import { Predicate } from "effect"
-
-type Json = Readonly<Record<string, unknown>>
-const isJson = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
-const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+import { isJson, type Json, listAt, referred } from "./json.ts"
 
 const time = "2026-01-31T12:00:00.000Z"
 const uuid = "01a1fc34-7205-710e-9410-874fee9a4996"
@@ -124,28 +121,22 @@ export const exampleOf = (document: Json, schema: unknown, name = "", depth = 0)
   const again = (part: unknown, field = name) => exampleOf(document, part, field, depth + 1)
   const { $ref, examples, enum: values, anyOf, oneOf, allOf, items, properties } = schema
   if ($ref === "#/components/schemas/Token") return { address: usdc, chainId: 84532 }
-  if (Predicate.isString($ref)) {
-    const target = $ref
-      .slice(2)
-      .split("/")
-      .reduce<unknown>((at, key) => (isJson(at) ? at[key] : undefined), document)
-    return again(target)
-  }
-  const [own] = listOf(examples)
+  if (Predicate.isString($ref)) return again(referred(document, $ref))
+  const [own] = listAt(examples)
   if (own !== undefined) return own
   if ("const" in schema) return schema["const"]
-  const [value] = listOf(values)
-  if (value !== undefined) return listOf(values).includes(named[name]) ? named[name] : value
+  const [value] = listAt(values)
+  if (value !== undefined) return listAt(values).includes(named[name]) ? named[name] : value
   if (name === "status" && schema["type"] === "string") return "ok"
   if (name in named && !isJson(properties)) return named[name]
-  const choices = [...listOf(oneOf), ...listOf(anyOf)]
+  const choices = [...listAt(oneOf), ...listAt(anyOf)]
   const [choice] = choices.filter((choice) => !isJson(choice) || choice["type"] !== "null")
   if (choice !== undefined) return again(choice)
   if (isJson(properties)) {
     const fields = Object.entries(properties).map(([field, part]) => [field, again(part, field)] as const)
     return Object.fromEntries(fields.filter(([, example]) => example !== undefined))
   }
-  const parts = listOf(allOf)
+  const parts = listAt(allOf)
   if (parts.length > 0) {
     const examplesOf = parts.map((part) => again(part))
     return examplesOf.every(isJson)

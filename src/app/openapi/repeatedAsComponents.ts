@@ -2,9 +2,7 @@
 // the document is the same.
 import { STATUS_CODES } from "node:http"
 import { Predicate } from "effect"
-
-type Json = Readonly<Record<string, unknown>>
-const isJson = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
+import { isJson, type Json, jsonAt } from "./json.ts"
 
 type Kind = "responses" | "parameters" | "requestBodies" | "schemas"
 
@@ -57,8 +55,8 @@ const walk = (value: unknown, replace: (part: Part) => unknown, parent = "", ope
 const isWorthIt = ({ value }: Part) => JSON.stringify(value).length > 60
 
 export const repeatedAsComponents = (document: Json): Json => {
-  const components = isJson(document["components"]) ? document["components"] : {}
-  const own = isJson(components["schemas"]) ? components["schemas"] : {}
+  const components = jsonAt(document, "components")
+  const own = jsonAt(components, "schemas")
   const keyOf = ({ kind, value }: Part) => `${kind} ${JSON.stringify(value)}`
 
   const uses = new Map<string, number>()

@@ -1,7 +1,7 @@
 // The operations that a shop's server may call, from the OpenAPI document: the only source of the clients in
 // other languages.
 
-export type Json = { readonly [name: string]: unknown }
+import { at, isJson, type Json, jsonAt, listAt, textAt } from "../../openapi/json.ts"
 
 export interface Parameter {
   readonly name: string
@@ -25,33 +25,6 @@ export interface Operation {
   readonly description: string
   /** True if it is safe to repeat the call after a lost response. */
   readonly idempotent: boolean
-}
-
-export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
-  path.reduce<unknown>(
-    (node, name) =>
-      typeof node === "object" && node !== null
-        ? Object.entries(node).find(([key]) => key === name)?.[1]
-        : undefined,
-    value
-  )
-
-export const isJson = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-export const jsonAt = (value: unknown, ...path: ReadonlyArray<string>): Json => {
-  const node = at(value, ...path)
-  return isJson(node) ? node : {}
-}
-
-export const listAt = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
-  const node = at(value, ...path)
-  return Array.isArray(node) ? node : []
-}
-
-export const textAt = (value: unknown, ...path: ReadonlyArray<string>): string => {
-  const node = at(value, ...path)
-  return typeof node === "string" ? node : ""
 }
 
 const descriptionOf = (schema: unknown): string =>
@@ -78,7 +51,7 @@ const bodyOf = (operation: Json): ReadonlyArray<Parameter> => {
   const required = listAt(schema, "required")
   return Object.entries(jsonAt(schema, "properties")).map(([name, field]) => ({
     name,
-    schema: isJson(field) ? field : {},
+    schema: jsonAt(field),
     required: required.includes(name),
     description: descriptionOf(field)
   }))
@@ -105,7 +78,7 @@ const onceOnly = new Set([
 /** The operations that a secret key may call. */
 export const operationsOf = (document: unknown): ReadonlyArray<Operation> =>
   Object.entries(jsonAt(document, "paths")).flatMap(([path, methods]) =>
-    Object.entries(isJson(methods) ? methods : {}).flatMap(([method, operation]) => {
+    Object.entries(jsonAt(methods)).flatMap(([method, operation]) => {
       if (
         !isJson(operation) ||
         !listAt(operation, "security").some((scheme) => at(scheme, "secretKey") !== undefined)

@@ -1,14 +1,6 @@
 // The PHP client's generated classes: one per group of calls, and `Quittance` with all of them.
-import {
-  at,
-  isJson,
-  type Json,
-  jsonAt,
-  listAt,
-  type Operation,
-  type Parameter,
-  textAt
-} from "./operationsOf.ts"
+import { at, type Json, jsonAt, listAt, textAt } from "../../openapi/json.ts"
+import type { Operation, Parameter } from "./operationsOf.ts"
 
 const pascal = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
@@ -22,7 +14,7 @@ const shapeOf = (document: unknown, schema: Json, depth: number): string => {
     return values.map((value) => (typeof value === "string" ? `'${value}'` : String(value))).join("|")
   const options = [...listAt(schema, "anyOf"), ...listAt(schema, "oneOf")]
   if (options.length > 0)
-    return [...new Set(options.map((one) => shapeOf(document, isJson(one) ? one : {}, depth)))].join("|")
+    return [...new Set(options.map((one) => shapeOf(document, jsonAt(one), depth)))].join("|")
   switch (at(schema, "type")) {
     case "string":
       return "string"
@@ -42,7 +34,7 @@ const shapeOf = (document: unknown, schema: Json, depth: number): string => {
       const required = listAt(schema, "required")
       const fields = properties.map(
         ([key, one]) =>
-          `${key}${required.includes(key) ? "" : "?"}: ${shapeOf(document, isJson(one) ? one : {}, depth - 1)}`
+          `${key}${required.includes(key) ? "" : "?"}: ${shapeOf(document, jsonAt(one), depth - 1)}`
       )
       return `array{${fields.join(", ")}}`
     }

@@ -1,14 +1,6 @@
 // The Python client's generated modules: `types.py` and `client.py`.
-import {
-  at,
-  isJson,
-  type Json,
-  jsonAt,
-  listAt,
-  type Operation,
-  type Parameter,
-  textAt
-} from "./operationsOf.ts"
+import { at, type Json, jsonAt, listAt, textAt } from "../../openapi/json.ts"
+import type { Operation, Parameter } from "./operationsOf.ts"
 
 const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const pascal = (name: string) =>
@@ -42,7 +34,7 @@ class Types {
     if (values.length > 0) return `Literal[${values.map((value) => JSON.stringify(value)).join(", ")}]`
     const options = [...listAt(schema, "anyOf"), ...listAt(schema, "oneOf")]
     if (options.length > 0)
-      return `Union[${[...new Set(options.map((one, index) => this.of(isJson(one) ? one : {}, `${hint}${index === 0 ? "" : index}`)))].join(", ")}]`
+      return `Union[${[...new Set(options.map((one, index) => this.of(jsonAt(one), `${hint}${index === 0 ? "" : index}`)))].join(", ")}]`
     switch (at(schema, "type")) {
       case "string":
         return "str"
@@ -68,7 +60,7 @@ class Types {
     if (this.#written.has(name)) return name
     const required = listAt(schema, "required")
     const lines = Object.entries(jsonAt(schema, "properties")).map(([key, one]) => {
-      const type = this.of(isJson(one) ? one : {}, name + pascal(key))
+      const type = this.of(jsonAt(one), name + pascal(key))
       return `        ${JSON.stringify(key)}: ${required.includes(key) ? type : `NotRequired[${type}]`},`
     })
     // The call syntax allows any field name, including keywords such as `from`.
