@@ -53,6 +53,8 @@ const coded = <const Code extends ErrorCode>(code: Code) => {
 }
 
 export class InvalidRequest extends coded("INVALID_REQUEST") {}
+/** One invalid field of the request, with the value to send instead. */
+export const invalid = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
 export class InvalidJson extends coded("INVALID_JSON") {}
 export class InvalidWebhookUrl extends coded("INVALID_WEBHOOK_URL") {}
 export class InvalidIntentToken extends coded("INVALID_INTENT_TOKEN") {}

@@ -9,7 +9,8 @@ import type { Address } from "../domain/Chain.ts"
 import {
   ChainUnavailable,
   type InvalidBuyerToken,
-  InvalidRequest,
+  type InvalidRequest,
+  invalid,
   LiveModeGated,
   PaymentAttemptOpen,
   PaymentFailed,
@@ -274,14 +275,10 @@ export class PaymentAttempts extends Context.Service<
         }
         const error = refusedBy(known, payer)
         if (error !== undefined) return { _tag: "AttemptRefused", error, known }
-        return yield* new InvalidRequest({
-          details: [
-            {
-              path: "body.attemptId",
-              message: "An attempt of this id has ended. Announce one with a new id."
-            }
-          ]
-        })
+        return yield* invalid(
+          "body.attemptId",
+          "An attempt of this id has ended. Announce one with a new id."
+        )
       })
 
       return {

@@ -7,6 +7,7 @@ import { Api } from "../app/Api.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import {
   InvalidRequest,
+  invalid,
   KeyKindNotAllowed,
   LiveModeGated,
   PaymentFailed,
@@ -168,10 +169,7 @@ const payments = HttpApiBuilder.group(
         return "The payment header is not base64 of x402 JSON."
       const { x402Version } = version.value
       const place = unstorablePlace(JSON.stringify(decoded.value), decoded.value)
-      if (place !== undefined)
-        return yield* new InvalidRequest({
-          details: [{ path: place.replace(/^body/, "header"), message: unstorableAdvice }]
-        })
+      if (place !== undefined) return yield* invalid(place.replace(/^body/, "header"), unstorableAdvice)
       return yield* readPayment(x402Version, decoded.value).pipe(
         Effect.mapError(malformed(x402Version === 1 ? "header.x-payment" : "header.payment-signature"))
       )

@@ -4,7 +4,8 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   IncomingTransferExplained,
-  InvalidRequest,
+  type InvalidRequest,
+  invalid,
   LiveModeGated,
   PaymentLinkClosed,
   PaymentLinkNotFound,
@@ -40,8 +41,6 @@ interface ListedPage {
 }
 
 const defaultLimit = 100
-
-const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
 
 export class Links extends Context.Service<
   Links,
@@ -184,13 +183,13 @@ export class Links extends Context.Service<
         const { amount, maxAmount, minAmount } = input
         const bounds = [minAmount, maxAmount].filter((bound) => bound !== undefined)
         if (bounds.length !== (amount === undefined ? 2 : 0))
-          return yield* refused("body.amount", "Send `amount`, or `minAmount` and `maxAmount` without it.")
+          return yield* invalid("body.amount", "Send `amount`, or `minAmount` and `maxAmount` without it.")
         if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount)
-          return yield* refused("body.maxAmount", "Must be at least `minAmount`.")
+          return yield* invalid("body.maxAmount", "Must be at least `minAmount`.")
         const at = yield* DateTime.nowAsDate
         const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt)
         if (expiresAt !== null && expiresAt.getTime() <= at.getTime())
-          return yield* refused("body.expiresAt", "Must be in the future.")
+          return yield* invalid("body.expiresAt", "Must be in the future.")
         const link: StoredLink = {
           id: linkIdOf(yield* random.randomBytes(18)),
           merchantId: owner.merchant.id,
@@ -235,11 +234,11 @@ export class Links extends Context.Service<
         if (amount !== null)
           return chosen === undefined || chosen === amount
             ? Effect.succeed(amount)
-            : Effect.fail(refused("body.amount", `Must be ${formatUsd(amount)}, or absent.`))
+            : Effect.fail(invalid("body.amount", `Must be ${formatUsd(amount)}, or absent.`))
         const [from, to] = [least ?? 1n, most ?? 0n]
         return chosen !== undefined && chosen >= from && chosen <= to
           ? Effect.succeed(chosen)
-          : Effect.fail(refused("body.amount", `Must be from ${formatUsd(from)} to ${formatUsd(to)}.`))
+          : Effect.fail(invalid("body.amount", `Must be from ${formatUsd(from)} to ${formatUsd(to)}.`))
       }
 
       return Links.of({
@@ -259,7 +258,7 @@ export class Links extends Context.Service<
                   )
                 )
           if (startingAfter !== undefined && before === undefined)
-            return yield* refused(
+            return yield* invalid(
               "query.startingAfter",
               "No payment link with this id exists. Pass the last id of the previous page."
             )
@@ -292,7 +291,7 @@ export class Links extends Context.Service<
           if (paymentId !== undefined) {
             const payment = yield* payments.find(link, paymentId)
             if (Option.isNone(payment) || payment.value.intentUrl !== pageOf(id))
-              return yield* refused("body.paymentId", "Must be a payment that was opened from this link.")
+              return yield* invalid("body.paymentId", "Must be a payment that was opened from this link.")
             return { intentToken: yield* intents.renew(payment.value), publishableKey }
           }
           const state = yield* stateOf(link)

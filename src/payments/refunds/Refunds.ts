@@ -10,7 +10,8 @@ import { Address, type TransactionHash } from "../../domain/Chain.ts"
 import {
   IncomingTransferExplained,
   IncomingTransferNotFound,
-  InvalidRequest,
+  type InvalidRequest,
+  invalid,
   LiveModeGated,
   PaymentNotFound,
   PaymentNotSettled,
@@ -59,9 +60,7 @@ const firstWatchMillis = 60_000
 
 const nobody = Address.make(zeroAddress)
 
-const idTaken = new InvalidRequest({
-  details: [{ path: "body.id", message: "Another refund has this id. Generate a new one." }]
-})
+const idTaken = invalid("body.id", "Another refund has this id. Generate a new one.")
 
 /** The number of refunds of one payment or transfer read at a time. */
 const pageSize = 100

@@ -1,10 +1,8 @@
 import { Effect } from "effect"
 import { parseChecksummedAddress } from "../../chain/Address.ts"
-import { InvalidRequest } from "../../domain/Errors.ts"
+import { type InvalidRequest, invalid } from "../../domain/Errors.ts"
 import type { NewRefund } from "./Api.ts"
 import type { RefundRequest } from "./Refunds.ts"
-
-const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
 
 /** Parses a request for a refund of one payment or one transfer, to an address with a valid checksum. */
 export const requestedRefund = Effect.fnUntraced(function* (
@@ -13,10 +11,10 @@ export const requestedRefund = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RefundRequest, InvalidRequest> {
   const recipient = typed === undefined ? undefined : parseChecksummedAddress(typed)
   if (typed !== undefined && recipient === undefined)
-    return yield* refused("body.recipient", "The address has a wrong checksum. Copy it again.")
+    return yield* invalid("body.recipient", "The address has a wrong checksum. Copy it again.")
   const request = { ...terms, ...(recipient === undefined ? {} : { recipient }), by }
   if (paymentId !== undefined && incomingTransferId === undefined) return { ...request, of: { paymentId } }
   if (paymentId === undefined && incomingTransferId !== undefined)
     return { ...request, of: { transferId: incomingTransferId } }
-  return yield* refused("body.paymentId", "Send either `paymentId` or `incomingTransferId`.")
+  return yield* invalid("body.paymentId", "Send either `paymentId` or `incomingTransferId`.")
 })

@@ -3,7 +3,7 @@
 
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { InvalidRequest, NotFound } from "../../../domain/Errors.ts"
+import { invalid, NotFound } from "../../../domain/Errors.ts"
 import type { ApiKey } from "../../../domain/Merchant.ts"
 import { isTest } from "../../../domain/networks.ts"
 import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
@@ -86,11 +86,7 @@ export const layer = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentMember
         if (payload.kind === "publishable" && payload.permission === "manage") {
-          return yield* new InvalidRequest({
-            details: [
-              { path: "body.permission", message: "A publishable key is never full-access: send `read`." }
-            ]
-          })
+          return yield* invalid("body.permission", "A publishable key is never full-access: send `read`.")
         }
         if (payload.permission === "manage" || !isTest(tenant.env)) yield* recentPassword
         return yield* recording(

@@ -1,7 +1,7 @@
 // The overview and the payments' pages over HTTP.
 import { DateTime, Duration, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { InvalidRequest, PaymentNotFound } from "../../../domain/Errors.ts"
+import { invalid, PaymentNotFound } from "../../../domain/Errors.ts"
 import { todayIn } from "../../../domain/Period.ts"
 import { Books } from "../../../payments/books/Books.ts"
 import { requestedPeriod } from "../../../payments/books/views.ts"
@@ -55,9 +55,7 @@ export const layer = HttpApiBuilder.group(
           timeZone
         })
         if (lengthOf(period.from, period.to) > maxOverviewDays)
-          return yield* new InvalidRequest({
-            details: [{ path: "query.from", message: `Choose a period of at most ${maxOverviewDays} days.` }]
-          })
+          return yield* invalid("query.from", `Choose a period of at most ${maxOverviewDays} days.`)
         const [days, counts, latest] = yield* Effect.all(
           [figures.days(tenant, period), repo.counts(tenant), repo.list(tenant, { limit: latestSize })],
           { concurrency: 3 }

@@ -6,7 +6,8 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import {
   IdempotencyKeyNotAccepted,
   InvalidJson,
-  InvalidRequest,
+  type InvalidRequest,
+  invalid,
   PayloadTooLarge,
   RequestTimeout,
   UnsupportedMediaType
@@ -22,7 +23,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 type BodyError = InvalidJson | InvalidRequest | PayloadTooLarge | RequestTimeout
 
-const unstorable = (path: string) => new InvalidRequest({ details: [{ path, message: unstorableAdvice }] })
+const unstorable = (path: string) => invalid(path, unstorableAdvice)
 
 /** The body's bytes, up to the limit and no further. */
 const readChunks = async (source: Request): Promise<Uint8Array | undefined> => {
@@ -84,9 +85,7 @@ const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServe
   if (!chunked && (length === undefined || length === "0")) return
   const text = yield* checkedBody(request)
   if (text.replace(/\s/g, "") !== "{}") {
-    return yield* new InvalidRequest({
-      details: [{ path: "body", message: "This endpoint takes no body: send none." }]
-    })
+    return yield* invalid("body", "This endpoint takes no body: send none.")
   }
 })
 

@@ -9,7 +9,7 @@ import {
   AgentPaused,
   AgentPayeeNotAllowed,
   InvalidApiKey,
-  InvalidRequest,
+  invalid,
   RateLimited
 } from "../../../domain/Errors.ts"
 import { formatUsd } from "../../../domain/Money.ts"
@@ -20,14 +20,10 @@ import { hostOf } from "../chooseRequirement.ts"
 export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
   const host = hostOf(resource)
   if (Option.isNone(host)) {
-    return yield* new InvalidRequest({
-      details: [
-        {
-          path: "body.resource",
-          message: "Give the resource's http(s) URL, without credentials or control characters."
-        }
-      ]
-    })
+    return yield* invalid(
+      "body.resource",
+      "Give the resource's http(s) URL, without credentials or control characters."
+    )
   }
   const allowed = agent.allowedHosts
   if (allowed === null) return host.value.owner
