@@ -61,6 +61,15 @@ export function allow(access: Access, endpoint: HttpApiEndpoint.Top) {
     .annotate(OpenApi.Override, { security: securityOf(access) })
 }
 
+/** The endpoints, callable only with the same access. */
+export function allowAll<const Endpoints extends Arr.NonEmptyReadonlyArray<HttpApiEndpoint.Constraint>>(
+  access: Access,
+  ...endpoints: Endpoints
+): { readonly [Index in keyof Endpoints]: Allowed<Endpoints[Index]> }
+export function allowAll(access: Access, ...endpoints: ReadonlyArray<HttpApiEndpoint.Top>) {
+  return endpoints.map((endpoint) => allow(access, endpoint))
+}
+
 /** A group of endpoints, each of which states who may call it. */
 export const endpointGroup =
   <const Id extends string>(id: Id) =>

@@ -21,7 +21,7 @@ import { Locale } from "../../../domain/Locale.ts"
 import { MerchantId, Uuid } from "../../../domain/Merchant.ts"
 import { PasskeyAssertion, PasskeyRegistration } from "../../../domain/PasskeyResponse.ts"
 import { Role } from "../../../domain/Role.ts"
-import { allow, endpointGroup } from "../../../platform/http/Access.ts"
+import { allowAll, endpointGroup } from "../../../platform/http/Access.ts"
 import { errorResponse } from "../../../platform/http/Envelope.ts"
 import { BodyRules } from "../../../platform/http/RequestRules.ts"
 import { SameOrigin, SessionRequired } from "../Session.ts"
@@ -131,7 +131,7 @@ export type RecoveryCodes = typeof RecoveryCodes.Encoded
 
 /** Endpoints that need no session. */
 export class SignInApi extends endpointGroup("signIn")(
-  allow(
+  ...allowAll(
     { by: "anyone" },
     HttpApiEndpoint.post("signUp", "/sign-up", {
       payload: Schema.Struct({
@@ -147,18 +147,12 @@ export class SignInApi extends endpointGroup("signIn")(
         errorResponse(ReceiverTaken),
         errorResponse(RateLimited)
       ]
-    })
-  ),
-  allow(
-    { by: "anyone" },
+    }),
     HttpApiEndpoint.post("signIn", "/sign-in", {
       payload: Schema.Struct({ email: Email, password: Password, code: Schema.optionalKey(Code) }),
       success: SessionView,
       error: proofErrors
-    })
-  ),
-  allow(
-    { by: "anyone" },
+    }),
     HttpApiEndpoint.post("redeem", "/one-time-link", {
       payload: Schema.Struct({
         token: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)),
@@ -167,26 +161,17 @@ export class SignInApi extends endpointGroup("signIn")(
       }),
       success: SessionView,
       error: [errorResponse(OneTimeLinkInvalid), ...proofErrors]
-    })
-  ),
-  allow(
-    { by: "anyone" },
+    }),
     HttpApiEndpoint.post("beginPasskey", "/sign-in/passkey/options", {
       success: PasskeyOptions,
       error: errorResponse(RateLimited)
-    })
-  ),
-  allow(
-    { by: "anyone" },
+    }),
     HttpApiEndpoint.post("signInByPasskey", "/sign-in/passkey", {
       payload: PasskeyAssertion,
       success: SessionView,
       error: [errorResponse(PasskeyFailed), errorResponse(RateLimited)]
-    })
-  ),
-  /** Emails a link if the address has an account. The response does not reveal this. */
-  allow(
-    { by: "anyone" },
+    }),
+    /** Emails a link if the address has an account. The response does not reveal this. */
     HttpApiEndpoint.post("forgotPassword", "/forgotten-password", {
       payload: Schema.Struct({ email: Email }),
       success: HttpApiSchema.NoContent,
@@ -199,116 +184,65 @@ export class SignInApi extends endpointGroup("signIn")(
 
 /** The signed-in user's own account. */
 export class AccountApi extends endpointGroup("account")(
-  allow(
+  ...allowAll(
     { by: "session" },
-    HttpApiEndpoint.get("session", "/session", { success: Schema.toEncoded(SessionView) })
-  ),
-  allow(
-    { by: "session" },
-    HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent })
-  ),
-  allow(
-    { by: "session" },
-    HttpApiEndpoint.post("signOutEverywhere", "/sign-out-everywhere", { success: HttpApiSchema.NoContent })
-  ),
-  allow(
-    { by: "session" },
+    HttpApiEndpoint.get("session", "/session", { success: Schema.toEncoded(SessionView) }),
+    HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent }),
+    HttpApiEndpoint.post("signOutEverywhere", "/sign-out-everywhere", { success: HttpApiSchema.NoContent }),
     HttpApiEndpoint.post("confirm", "/confirm", {
       payload: Schema.Struct({ password: Password, code: Schema.optionalKey(Code) }),
       success: HttpApiSchema.NoContent,
       error: proofErrors
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.post("changePassword", "/password", {
       payload: Schema.Struct({ current: Password, next: NewPassword, code: Schema.optionalKey(Code) }),
       success: HttpApiSchema.NoContent,
       error: proofErrors
-    })
-  ),
-  allow(
-    { by: "session" },
-    HttpApiEndpoint.post("beginConfirming", "/confirm/passkey/options", { success: PasskeyOptions })
-  ),
-  allow(
-    { by: "session" },
+    }),
+    HttpApiEndpoint.post("beginConfirming", "/confirm/passkey/options", { success: PasskeyOptions }),
     HttpApiEndpoint.post("confirmByPasskey", "/confirm/passkey", {
       payload: PasskeyAssertion,
       success: HttpApiSchema.NoContent,
       error: [errorResponse(PasskeyFailed), errorResponse(RateLimited)]
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.put("setLocale", "/locale", {
       payload: Schema.Struct({ locale: Locale }),
       success: HttpApiSchema.NoContent
-    })
-  ),
-  allow(
-    { by: "session" },
-    HttpApiEndpoint.get("security", "/security", { success: Schema.toEncoded(SecurityPage) })
-  ),
-  allow(
-    { by: "session" },
-    HttpApiEndpoint.post("endOtherSessions", "/sessions/end-others", { success: HttpApiSchema.NoContent })
-  ),
-  allow(
-    { by: "session" },
+    }),
+    HttpApiEndpoint.get("security", "/security", { success: Schema.toEncoded(SecurityPage) }),
+    HttpApiEndpoint.post("endOtherSessions", "/sessions/end-others", { success: HttpApiSchema.NoContent }),
     HttpApiEndpoint.delete("endSession", "/sessions/:sessionId", {
       params: { sessionId: Uuid },
       success: HttpApiSchema.NoContent,
       error: errorResponse(NotFound)
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.post("beginAddingPasskey", "/passkeys/options", {
       success: PasskeyOptions,
       error: errorResponse(PasswordRequired)
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.post("addPasskey", "/passkeys", {
       payload: Schema.Struct({ ...PasskeyRegistration.fields, name: Text(1, 100) }),
       success: HttpApiSchema.NoContent,
       error: [errorResponse(PasswordRequired), errorResponse(PasskeyFailed)]
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.delete("removePasskey", "/passkeys/:passkeyId", {
       params: { passkeyId: Uuid },
       success: HttpApiSchema.NoContent,
       error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.post("beginAuthenticator", "/authenticator", {
       success: NewAuthenticator,
       error: [errorResponse(PasswordRequired), errorResponse(SecondFactorActive)]
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.post("confirmAuthenticator", "/authenticator/confirm", {
       payload: Schema.Struct({ code: Code }),
       success: RecoveryCodes,
       error: [errorResponse(PasswordRequired), errorResponse(SecondFactorFailed), errorResponse(RateLimited)]
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.delete("removeAuthenticator", "/authenticator", {
       success: HttpApiSchema.NoContent,
       error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
-    })
-  ),
-  allow(
-    { by: "session" },
+    }),
     HttpApiEndpoint.post("renewRecoveryCodes", "/recovery-codes", {
       success: RecoveryCodes,
       error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
