@@ -9,10 +9,8 @@ import { Faucet } from "../../../chain/faucet/Faucet.ts"
 import { orChainUnavailable } from "../../../chain/orChainUnavailable.ts"
 import type { AgentId } from "../../../domain/Agent.ts"
 import { LiveModeGated, NotFound } from "../../../domain/Errors.ts"
-import type { MerchantId } from "../../../domain/Merchant.ts"
 import { formatUsd } from "../../../domain/Money.ts"
 import { hasFaucet } from "../../../domain/networks.ts"
-import { AuditLog, type Change } from "../../../merchants/audit/AuditLog.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { clientAddressOf } from "../../../platform/http/RequestContext.ts"
 import type { AgentSummary } from "../../../x402/agents/AgentRepo/AgentStore.ts"
@@ -21,7 +19,7 @@ import { agentChanged, agentCreated, agentRevoked } from "../../../x402/agents/a
 import { paymentViewOf } from "../../../x402/agents/Http.ts"
 import { DashboardApi } from "../Api.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
-import { currentCaller } from "../currentCaller.ts"
+import { makeRecording } from "../makeRecording.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -77,7 +75,7 @@ export const layer = HttpApiBuilder.group(
     const agents = yield* Agents
     const chain = yield* ChainVerifier
     const faucet = yield* Faucet
-    const audit = yield* AuditLog
+    const recording = yield* makeRecording
     const { explorerUrls, trustedProxyHops } = yield* AppConfig
 
     /** The tenant's agent; its merchant and environment never change. */
@@ -87,28 +85,17 @@ export const layer = HttpApiBuilder.group(
       if (Option.isNone(agent)) return yield* new NotFound({ message: unknownObject })
       return agent.value
     })
-    const recording = Effect.fnUntraced(function* <A, E, R>(
-      merchantId: MerchantId,
-      change: Effect.Effect<A, E, R>,
-      changeOf: (outcome: A) => Option.Option<Change>
-    ) {
-      const caller = yield* currentCaller
-      return yield* audit.recording(merchantId, caller, audit.permitted(merchantId, caller, change), changeOf)
-    })
     const change = Effect.fnUntraced(function* (
       id: AgentId,
       changes: Parameters<Agents["Service"]["change"]>[2],
       was?: Parameters<Agents["Service"]["change"]>[3]
     ) {
       const { merchantId } = yield* own(id)
-      const changing = agents.change(merchantId, id, changes, was)
-      return Option.isSome(
-        yield* recording(
-          merchantId,
-          changing,
-          Option.map((agent) => agentChanged(agent, changes))
-        )
+      const changed = yield* recording(
+        agents.change(merchantId, id, changes, was),
+        Option.map((agent) => agentChanged(agent, changes))
       )
+      return Option.isSome(changed)
     })
     const changeStatus = Effect.fnUntraced(function* (id: AgentId, status: "active" | "paused") {
       if (!(yield* change(id, { status }))) return yield* revoked()
@@ -134,7 +121,7 @@ export const layer = HttpApiBuilder.group(
           allowedPayees: yield* payeesOf(payload.allowedPayees),
           ...tenant
         })
-        const { agent, key } = yield* recording(tenant.merchantId, provisioning, (created) =>
+        const { agent, key } = yield* recording(provisioning, (created) =>
           Option.some(agentCreated(created.agent))
         )
         const answer: CreatedAgent = {
@@ -181,8 +168,7 @@ export const layer = HttpApiBuilder.group(
       resume: ({ params }) => changeStatus(params.agentId, "active"),
       revoke: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* own(params.agentId)
-        const revoking = agents.revoke(agent.merchantId, params.agentId)
-        const isRevoked = yield* recording(agent.merchantId, revoking, (done) =>
+        const isRevoked = yield* recording(agents.revoke(agent.merchantId, params.agentId), (done) =>
           done ? Option.some(agentRevoked(agent)) : Option.none()
         )
         if (!isRevoked) return yield* revoked()

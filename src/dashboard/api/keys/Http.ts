@@ -6,11 +6,10 @@ import { HttpApiBuilder } from "effect/http-api"
 import { invalid, NotFound } from "../../../domain/Errors.ts"
 import type { ApiKey } from "../../../domain/Merchant.ts"
 import { isTest } from "../../../domain/networks.ts"
-import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { KeyAuth } from "../../../merchants/keys/KeyAuth.ts"
 import { keyInWords } from "../../../merchants/keys/keyInWords.ts"
 import { DashboardApi } from "../Api.ts"
-import { currentCaller } from "../currentCaller.ts"
+import { makeRecording } from "../makeRecording.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -44,7 +43,7 @@ export const layer = HttpApiBuilder.group(
   "keyPages",
   Effect.fnUntraced(function* (handlers) {
     const keys = yield* KeyAuth
-    const audit = yield* AuditLog
+    const recorded = yield* makeRecording
 
     const listed = ({ tenant }: Member) =>
       Effect.map(keys.listKeys(tenant.merchantId), (all) =>
@@ -67,13 +66,8 @@ export const layer = HttpApiBuilder.group(
       quiet: boolean
     ) {
       const { tenant } = yield* CurrentMember
-      const caller = yield* currentCaller
-      return yield* audit.recording(
-        tenant.merchantId,
-        caller,
-        audit.permitted(tenant.merchantId, caller, change),
-        (outcome) =>
-          isChanged(outcome) ? Option.some({ action, env: tenant.env, summary, quiet }) : Option.none()
+      return yield* recorded(change, (outcome) =>
+        isChanged(outcome) ? Option.some({ action, env: tenant.env, summary, quiet }) : Option.none()
       )
     })
 

@@ -2,12 +2,11 @@
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { NotFound } from "../../../domain/Errors.ts"
-import { AuditLog } from "../../../merchants/audit/AuditLog.ts"
 import { AlertHooks } from "../../../notifications/AlertHooks.ts"
 import { NotificationRepo } from "../../../notifications/NotificationRepo.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { DashboardApi } from "../Api.ts"
-import { currentCaller } from "../currentCaller.ts"
+import { makeRecording } from "../makeRecording.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -19,7 +18,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const repo = yield* NotificationRepo
     const hooks = yield* AlertHooks
-    const audit = yield* AuditLog
+    const recording = yield* makeRecording
     const { smtp } = yield* AppConfig
 
     return handlers.handleAll({
@@ -47,37 +46,27 @@ export const layer = HttpApiBuilder.group(
       }),
       addHook: Effect.fnUntraced(function* ({ payload: { shape, url } }) {
         const { tenant } = yield* CurrentMember
-        const caller = yield* currentCaller
         yield* recentPassword
-        const { id, secret } = yield* audit.recording(
-          tenant.merchantId,
-          caller,
-          audit.permitted(tenant.merchantId, caller, hooks.add(tenant, shape, url)),
-          ({ host }) =>
-            Option.some({
-              action: "alert_hook.added",
-              env: tenant.env,
-              summary: `added an alert webhook to ${host}`
-            })
+        const { id, secret } = yield* recording(hooks.add(tenant, shape, url), ({ host }) =>
+          Option.some({
+            action: "alert_hook.added",
+            env: tenant.env,
+            summary: `added an alert webhook to ${host}`
+          })
         )
         return { id, secret: shape === "plain" ? secret : null }
       }),
       removeHook: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
-        const caller = yield* currentCaller
-        const removed = yield* audit.recording(
-          tenant.merchantId,
-          caller,
-          audit.permitted(tenant.merchantId, caller, hooks.remove(tenant, params.hookId)),
-          (wasThere) =>
-            wasThere
-              ? Option.some({
-                  action: "alert_hook.removed",
-                  env: tenant.env,
-                  summary: "removed an alert webhook",
-                  quiet: true
-                })
-              : Option.none()
+        const removed = yield* recording(hooks.remove(tenant, params.hookId), (wasThere) =>
+          wasThere
+            ? Option.some({
+                action: "alert_hook.removed",
+                env: tenant.env,
+                summary: "removed an alert webhook",
+                quiet: true
+              })
+            : Option.none()
         )
         if (!removed) return yield* new NotFound({ message: unknownObject })
       })

@@ -22,6 +22,7 @@ import type { Limit } from "../../../platform/limits/RequestLimits.ts"
 import { DashboardApi } from "../Api.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
 import { currentCaller } from "../currentCaller.ts"
+import { makeRecording } from "../makeRecording.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
@@ -54,6 +55,7 @@ export const layer = HttpApiBuilder.group(
     const members = yield* MemberRepo
     const accounts = yield* Accounts
     const audit = yield* AuditLog
+    const recording = yield* makeRecording
     const entries = yield* AuditRepo
     const brandings = yield* Branding
     const books = yield* Books
@@ -201,7 +203,6 @@ export const layer = HttpApiBuilder.group(
         yield* recentPassword
         const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const caller = yield* currentCaller
         // Existing members keep their role: the link would change nothing.
         if ((yield* members.members(merchant.id)).some(({ email }) => email === payload.email))
           return yield* invalid("body.email", "This person is already a member. Change the role in the list.")
@@ -213,27 +214,20 @@ export const layer = HttpApiBuilder.group(
           operator: false,
           invitedBy: user.id
         })
-        const token = yield* audit.recording(
-          merchant.id,
-          caller,
-          audit.permitted(merchant.id, caller, inviting),
-          () =>
-            Option.some({
-              action: "member.invited",
-              env: null,
-              summary: `invited ${payload.email} as ${roleWords[payload.role]}`
-            })
+        const token = yield* recording(inviting, () =>
+          Option.some({
+            action: "member.invited",
+            env: null,
+            summary: `invited ${payload.email} as ${roleWords[payload.role]}`
+          })
         )
         return { link: linkUrl(baseUrl, token) }
       }),
       withdraw: Effect.fnUntraced(function* ({ params }) {
         const { merchant } = yield* CurrentMember
-        const caller = yield* currentCaller
         const at = yield* DateTime.nowAsDate
-        const withdrawn = yield* audit.recording(
-          merchant.id,
-          caller,
-          audit.permitted(merchant.id, caller, members.withdraw(merchant.id, params.invitationId, at)),
+        const withdrawn = yield* recording(
+          members.withdraw(merchant.id, params.invitationId, at),
           Option.map((email) => ({
             action: "member.invitation_withdrawn" as const,
             env: null,
