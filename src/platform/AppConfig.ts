@@ -15,7 +15,7 @@ import {
   relayWeiOf,
   settlementLevelsOf
 } from "../domain/networks.ts"
-import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
+import { ConfigRefusal, type RefusedSetting, wrongSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
 import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
@@ -67,7 +67,7 @@ const openedBy = ({ mainnet }: Settings): ReadonlyArray<Env> => {
 }
 
 /** The other settings that an opened network needs. A rehearsal on this machine needs none of them. */
-const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<ConfigRefusal> => {
+const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<RefusedSetting> => {
   const { baseUrl, port } = read
   const { execution, name, nodes } = networks[env]
   const refused: Array<RefusedSetting> = []
@@ -90,18 +90,18 @@ const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<ConfigRefusal> => {
       variable: nodes.setting,
       message: `${nodes.setting} must name at least two nodes of ${name}, of different providers, with ${execution}=open, in addition to the public node: a single node could report payments that nobody made`
     })
-  return refused.length === 0 ? [] : [ConfigRefusal.of(refused)]
+  return refused
 }
 
 /** Refuses a level's limit that exceeds the limit of the next, stricter level. */
-const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<ConfigRefusal> =>
+const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<RefusedSetting> =>
   Object.values(networks).flatMap(({ settlesAt }) => {
     const names = settlesAt.flatMap(({ limit }) => limit?.setting ?? [])
     return names.flatMap((name, index) => {
       const next = names[index + 1]
       return next === undefined || (settlementLimits[name] ?? 0) <= (settlementLimits[next] ?? 0)
         ? []
-        : [ConfigRefusal.mustBe(name, `at most ${next}`)]
+        : [wrongSetting(name, `at most ${next}`)]
     })
   })
 
@@ -109,38 +109,28 @@ const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<ConfigR
 const replicaConnections = 8
 
 /** Contradictions between settings. */
-const contradictions = (read: Settings, env: Environment): ReadonlyArray<ConfigRefusal> => {
+const contradictions = (read: Settings, env: Environment): ReadonlyArray<RefusedSetting> => {
   const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
-  const refusals: Array<ConfigRefusal> = []
+  const refused: Array<RefusedSetting> = []
   if (read.environment === "production") {
-    if (Option.isNone(read.baseUrl)) refusals.push(ConfigRefusal.mustBe("BASE_URL", baseUrlFormat))
-    if (Option.isNone(databaseUrl)) refusals.push(ConfigRefusal.mustBe("DATABASE_URL", postgresFormat))
+    if (Option.isNone(read.baseUrl)) refused.push(wrongSetting("BASE_URL", baseUrlFormat))
+    if (Option.isNone(databaseUrl)) refused.push(wrongSetting("DATABASE_URL", postgresFormat))
     if (Option.isNone(intentTokenSecrets))
-      refusals.push(ConfigRefusal.mustBe("INTENT_TOKEN_SECRETS", intentTokenFormat))
-    if (Option.isNone(encryptionKeys))
-      refusals.push(ConfigRefusal.mustBe("ENCRYPTION_KEYS", encryptionFormat))
+      refused.push(wrongSetting("INTENT_TOKEN_SECRETS", intentTokenFormat))
+    if (Option.isNone(encryptionKeys)) refused.push(wrongSetting("ENCRYPTION_KEYS", encryptionFormat))
     if (webhookAllowedHosts.length > 0)
-      refusals.push(
-        ConfigRefusal.of([
-          {
-            variable: "WEBHOOK_ALLOWED_HOSTS",
-            message:
-              "WEBHOOK_ALLOWED_HOSTS must be unset in production: it lets webhooks reach private addresses"
-          }
-        ])
-      )
+      refused.push({
+        variable: "WEBHOOK_ALLOWED_HOSTS",
+        message: "WEBHOOK_ALLOWED_HOSTS must be unset in production: it lets webhooks reach private addresses"
+      })
   }
   if (Option.isSome(replicaUrl) && Option.isNone(databaseUrl))
-    refusals.push(
-      ConfigRefusal.of([
-        {
-          variable: "DATABASE_REPLICA_URL",
-          message: "DATABASE_REPLICA_URL needs DATABASE_URL: the embedded database has no replica"
-        }
-      ])
-    )
-  refusals.push(...openedBy(read).flatMap((env) => whyNotOpen(read, env)))
-  refusals.push(...descendingLimits(read))
+    refused.push({
+      variable: "DATABASE_REPLICA_URL",
+      message: "DATABASE_REPLICA_URL needs DATABASE_URL: the embedded database has no replica"
+    })
+  refused.push(...openedBy(read).flatMap((env) => whyNotOpen(read, env)))
+  refused.push(...descendingLimits(read))
   for (const [variable, url, rules] of [
     ["DATABASE_URL", databaseUrl, parameterRules.postgres],
     ["DATABASE_REPLICA_URL", replicaUrl, parameterRules.postgres],
@@ -148,22 +138,20 @@ const contradictions = (read: Settings, env: Environment): ReadonlyArray<ConfigR
     ["SMTP_URL", read.smtpUrl, parameterRules.mail]
   ] as const) {
     if (Option.isNone(url)) continue
-    const { refused } = judgeParameters(variable, url.value, rules)
+    const judged = judgeParameters(variable, url.value, rules)
     const unread = rules === parameterRules.postgres && unreadSslMode(variable, url.value, env["PGSSLMODE"])
-    const messages = unread ? [...refused, unread] : refused
-    refusals.push(ConfigRefusal.of(messages.map((message) => ({ variable, message }))))
+    const messages = unread ? [...judged.refused, unread] : judged.refused
+    refused.push(...messages.map((message) => ({ variable, message })))
   }
-  refusals.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
+  refused.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
   const { connections, workers } = read
   const singleProcessReason = workers === "auto" || workers === 1 ? undefined : whySingleProcess(machine)
-  if (singleProcessReason !== undefined)
-    refusals.push(ConfigRefusal.of([{ variable: "WORKERS", message: singleProcessReason }]))
+  if (singleProcessReason !== undefined) refused.push({ variable: "WORKERS", message: singleProcessReason })
   const tooMany = whyTooMany(workers, connections)
-  if (tooMany !== undefined)
-    refusals.push(ConfigRefusal.of([{ variable: "DATABASE_CONNECTIONS", message: tooMany }]))
+  if (tooMany !== undefined) refused.push({ variable: "DATABASE_CONNECTIONS", message: tooMany })
   const whyNot = Option.isNone(databaseUrl) ? whyNotEmbedded(embeddedIn(dataDir)) : whyNotWithin(dataDir)
-  if (whyNot !== undefined) refusals.push(ConfigRefusal.of([{ variable: "DATA_DIR", message: whyNot }]))
-  return refusals
+  if (whyNot !== undefined) refused.push({ variable: "DATA_DIR", message: whyNot })
+  return refused
 }
 
 /** A chain is local if its nodes are on this machine, or beside it (a name without a dot, as in compose). */
@@ -188,9 +176,8 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   const read = yield* readSettings(refused).pipe(
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: set }))
   )
-  const refusals = contradictions(read, env)
   // Checked before anything is generated in DATA_DIR.
-  const stops = refusals.flatMap((refusal) => refusal.settings)
+  const stops = contradictions(read, env)
   if (stops.length > 0) return yield* ConfigRefusal.of(stops)
 
   const { dataDir, environment, intentTokenSecrets, encryptionKeys, testnetMnemonic, port } = read
@@ -208,7 +195,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   }
   // The operator may have copied the generated mnemonic into the live setting.
   const [shared] = sharedMnemonics(mnemonics)
-  if (shared !== undefined) return yield* shared
+  if (shared !== undefined) return yield* ConfigRefusal.of([shared])
   const sibling = Option.fromUndefinedOr(siblingIn(env))
   /** One process's share of an instance's connections. */
   const shareOf = (connections: number) =>

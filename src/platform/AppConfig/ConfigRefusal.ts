@@ -10,6 +10,13 @@ export interface RefusedSetting {
   readonly message: string
 }
 
+/** A setting that is missing or malformed. `form`: the values that it may have. */
+export const wrongSetting = (variable: string, form: string): RefusedSetting => {
+  const example = examples[variable]
+  const pasted = example === undefined ? "" : `; for example ${variable}=${example}`
+  return { variable, message: `${variable} must be ${form}${pasted}` }
+}
+
 /** All settings that prevent the service from starting, one line each. */
 export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
   readonly settings: ReadonlyArray<RefusedSetting>
@@ -17,11 +24,5 @@ export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
 }> {
   static of(settings: ReadonlyArray<RefusedSetting>): ConfigRefusal {
     return new ConfigRefusal({ settings, message: settings.map(({ message }) => message).join("\n") })
-  }
-
-  static mustBe(variable: string, what: string): ConfigRefusal {
-    const example = examples[variable]
-    const pasted = example === undefined ? "" : `; for example ${variable}=${example}`
-    return ConfigRefusal.of([{ variable, message: `${variable} must be ${what}${pasted}` }])
   }
 }

@@ -4,7 +4,7 @@ import { wordlist } from "@scure/bip39/wordlists/english"
 import { Config, Duration, Effect, Option, Schema } from "effect"
 import { Address } from "../../domain/Chain.ts"
 import { type Network, networks } from "../../domain/networks.ts"
-import { ConfigRefusal } from "./ConfigRefusal.ts"
+import { ConfigRefusal, wrongSetting } from "./ConfigRefusal.ts"
 import * as codecs from "./codecs.ts"
 import { defaultConnections, maxProcesses, minConnections } from "./processCount.ts"
 
@@ -15,7 +15,7 @@ export const variables = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD
 const optional = <T>(variable: string, codec: Schema.ConstraintCodec<T, unknown>, mustBe: string) => {
   variables.add(variable)
   return Config.option(Config.schema(codec, variable)).pipe(
-    Effect.mapError(() => ConfigRefusal.mustBe(variable, mustBe))
+    Effect.mapError(() => ConfigRefusal.of([wrongSetting(variable, mustBe)]))
   )
 }
 

@@ -2,7 +2,7 @@
 import { Option } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { envs, networks } from "../../domain/networks.ts"
-import { ConfigRefusal } from "./ConfigRefusal.ts"
+import type { RefusedSetting } from "./ConfigRefusal.ts"
 
 /** The words, however they are spaced: BIP-39 derives from the NFKD form. */
 const wordsOf = (mnemonic: string) => mnemonic.normalize("NFKD").trim().split(/\s+/u).join(" ")
@@ -12,7 +12,7 @@ export const sharedMnemonics = (
   mnemonics: {
     readonly [E in Env]: Option.Option<string>
   }
-): ReadonlyArray<ConfigRefusal> => {
+): ReadonlyArray<RefusedSetting> => {
   const settingBy = new Map<string, string>()
   return envs.flatMap((env) => {
     if (Option.isNone(mnemonics[env])) return []
@@ -24,6 +24,6 @@ export const sharedMnemonics = (
       return []
     }
     const message = `${setting} must be another mnemonic than ${earlier}: put a new one there, because no wallet may be used on two networks`
-    return [ConfigRefusal.of([{ variable: setting, message }])]
+    return [{ variable: setting, message }]
   })
 }
