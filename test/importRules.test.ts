@@ -232,7 +232,7 @@ describe("import rules", () => {
 
   test("browser code of the checkout imports only browser code, and types", () => {
     // Pages and documents are served, not imported.
-    const browser = /^src\/checkout\/(component|pages)\/(?!.*(Pages|documents)\.ts$)/
+    const browser = /^src\/checkout\/(component|pages)\/(?!.*(Pages|[Dd]ocuments?)\.ts$)/
     const own =
       /^src\/checkout\/(component|pages)\/|^src\/platform\/pages\/browser\/|^src\/payments\/(buyers\/createDidToken|receipts\/catalogues)\.ts$|^src\/domain\/networks\.ts$|\.json$/
     expect(
