@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { Address } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { attachAdvice } from "../../src/domain/mismatchAdvice.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { LinkRepo } from "../../src/payments/links/LinkRepo.ts"
 import { TransferRepo } from "../../src/payments/TransferRepo.ts"
@@ -660,6 +661,7 @@ describe("Incoming transfers on Postgres", () => {
     const attach = (paymentId: string) => person.call("POST", `${at}/${id}/attach`, { paymentId })
     const amount = await attach(other.id)
     expect([code(amount), amount.body.error.reason]).toEqual(["422 TRANSFER_NOT_ATTACHABLE", "amount"])
+    expect(amount.body.error.message).toBe(attachAdvice.amount)
     const { payment } = await shop.settle("24.00", 24_000_000n)
     const settled = await attach(payment.id)
     expect([code(settled), settled.body.error.reason]).toEqual(["422 TRANSFER_NOT_ATTACHABLE", "settled"])

@@ -1,6 +1,7 @@
 // The form of an agent's permissions, to create or change it.
 import { useEffect } from "preact/hooks"
-import type { Action, ApiError } from "./api.ts"
+import type { ApiError } from "./ApiError.ts"
+import type { Action } from "./api.ts"
 import { Field } from "./components/Field.tsx"
 import { Form } from "./components/Form.tsx"
 import { type Edits, useEdits } from "./useEdits.ts"

@@ -1,7 +1,8 @@
 // Chooses the page for the current URL and user.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import type { SessionView } from "../api/accounts/Api.ts"
-import { ApiError, call, roleChanged, sessionEnded } from "./api.ts"
+import { ApiError } from "./ApiError.ts"
+import { call, roleChanged, sessionEnded } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Empty } from "./components/Empty.tsx"
 import { Failure, Skeleton } from "./components/Loaded.tsx"

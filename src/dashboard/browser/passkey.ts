@@ -1,6 +1,7 @@
 // The browser's side of passkeys: requests a signature from the device and sends it to the service.
 import type { PasskeyOptions } from "../api/accounts/Api.ts"
-import { ApiError, call } from "./api.ts"
+import { ApiError } from "./ApiError.ts"
+import { call } from "./api.ts"
 
 export const hasPasskeys = typeof PublicKeyCredential !== "undefined"
 

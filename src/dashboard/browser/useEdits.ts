@@ -1,6 +1,6 @@
 // A user's edits of a form whose values others may change at the same time.
 import { useRef } from "preact/hooks"
-import { ApiError } from "./api.ts"
+import { ApiError } from "./ApiError.ts"
 
 /** The edits in the API's format: edited fields, and their values when the user began. */
 export type Edits<T> = Partial<T> & { readonly was: Partial<T> }

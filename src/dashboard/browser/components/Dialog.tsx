@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useRef } from "preact/hooks"
-import type { ApiError } from "../api.ts"
+import type { ApiError } from "../ApiError.ts"
 import { Button } from "./Button.tsx"
 import { Problem } from "./Problem.tsx"
 

@@ -1,6 +1,7 @@
 // A form: its fields, its error, and its buttons.
 import { type ComponentChildren, createContext, type Ref } from "preact"
-import type { Action, ApiError } from "../api.ts"
+import type { ApiError } from "../ApiError.ts"
+import type { Action } from "../api.ts"
 import { Button } from "./Button.tsx"
 import { Problem } from "./Problem.tsx"
 

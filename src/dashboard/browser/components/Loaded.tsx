@@ -1,7 +1,7 @@
 // A page while it loads, when it fails, and with its data.
 
 import type { ComponentChildren } from "preact"
-import type { ApiError } from "../api.ts"
+import type { ApiError } from "../ApiError.ts"
 import { Button } from "./Button.tsx"
 import { Empty } from "./Empty.tsx"
 import { Warning } from "./Problem.tsx"

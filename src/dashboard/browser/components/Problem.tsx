@@ -1,6 +1,6 @@
 // An error, as a sentence.
 import type { ComponentChildren } from "preact"
-import type { ApiError } from "../api.ts"
+import type { ApiError } from "../ApiError.ts"
 import { Icon } from "../Icon.tsx"
 
 export const Warning = (props: {
