@@ -1,7 +1,7 @@
 // The component's script and the hosted pages, with a strict policy and not in frames.
 import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { envs } from "../domain/networks.ts"
+import { envs, networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { browserBundle, bundleResponse } from "../platform/pages/BrowserBundle.ts"
 import tokens from "../platform/pages/browser/tokens.css" with { type: "text" }
@@ -54,11 +54,20 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     const { baseUrl } = config
     const constants = { QUITTANCE_BASE_URL: baseUrl }
     const walletConnect = browserBundle("checkout/walletconnect/main.ts")
+    const local = config.testWallet
+      ? envs.flatMap((env) => {
+          const rpcUrl = browserNode(config, env)
+          return rpcUrl === undefined ? [] : [`${networks[env].chainId} ${rpcUrl}`]
+        })
+      : []
     const checkoutWith = (integrity: string) =>
-      browserBundle("checkout/component/main.ts", {
-        ...constants,
-        QUITTANCE_WALLETCONNECT_INTEGRITY: integrity
-      })
+      browserBundle(
+        "checkout/component/main.ts",
+        { ...constants, QUITTANCE_WALLETCONNECT_INTEGRITY: integrity },
+        ...(local.length === 0
+          ? []
+          : [{ entry: "checkout/testwallet/main.ts", constants: { QUITTANCE_TEST_CHAINS: local.join(",") } }])
+      )
     // Pinning the component's script also pins the script that it loads.
     const checkout = Option.isNone(config.walletConnect)
       ? checkoutWith("")

@@ -123,6 +123,11 @@ const contradictions = (read: Settings, env: Environment): ReadonlyArray<Refused
         variable: "WEBHOOK_ALLOWED_HOSTS",
         message: "WEBHOOK_ALLOWED_HOSTS must be unset in production: it lets webhooks reach private addresses"
       })
+    if (read.testWallet === "on")
+      refused.push({
+        variable: "TEST_WALLET",
+        message: "TEST_WALLET must be unset in production: it is for local chains"
+      })
   }
   if (Option.isSome(replicaUrl) && Option.isNone(databaseUrl))
     refused.push({
@@ -238,6 +243,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       wei: byEnv((network) => relayWeiOf(networks[network], (name) => read.relayWei[name])),
       reserveWei: read.reserveWei
     },
+    testWallet: read.testWallet === "on",
     denyList: read.denyList,
     walletMnemonics: byEnv((network) => Option.map(mnemonics[network], (words) => Redacted.make(words))),
     intentTokenSecrets: toKeyedSecrets(
@@ -308,6 +314,8 @@ export class AppConfig extends Context.Service<
       readonly reserveWei: bigint
     }
     /** The path of the file with the addresses on the operator's deny list. */
+    /** True if pages offer a wallet that pays on local chains. */
+    readonly testWallet: boolean
     readonly denyList: Option.Option<string>
     /** A network's relayer and agent wallets are derived from its mnemonic; without it, there are none. */
     readonly walletMnemonics: { readonly [E in Env]: Option.Option<Redacted.Redacted<string>> }

@@ -14,7 +14,7 @@ browserTest("the playground that `bun run demo` prints pays and shows the shop's
     for (let tries = 0; address() === undefined && tries < 2_400; tries++) await Bun.sleep(50)
     const page = await newPage({ width: 360 })
     await page.goto(address() ?? "")
-    await press(page, "Playground wallet")
+    await press(page, "Test wallet")
     await untilState(page, "needs-funds")
     await press(page, /test USDC/)
     await untilState(page, "review")

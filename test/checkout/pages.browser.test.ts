@@ -6,19 +6,8 @@ import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
 const { browserTest, world } = await checkoutSuite()
-const {
-  baseUrl,
-  chain,
-  complaints,
-  context,
-  createIntent,
-  keys,
-  open,
-  pages,
-  shopUrl,
-  tokenEndingIn,
-  wallet
-} = world
+const { baseUrl, complaints, context, createIntent, keys, open, pages, shopUrl, tokenEndingIn, wallet } =
+  world
 
 describe("/pay", () => {
   browserTest("pays from a link, and leads back to the shop", async () => {
@@ -129,37 +118,6 @@ describe("/pay", () => {
 })
 
 describe("/playground", () => {
-  browserTest("pays with one click and nothing installed, and shows the webhook", async () => {
-    const browser = await context([])
-    const page = await browser.newPage()
-    await page.goto(`${baseUrl}/playground#pk=${keys.test.publishable}`)
-    await press(page, "Playground wallet")
-    await untilState(page, "needs-funds")
-    await press(page, "Get $10.00 test USDC")
-    await untilState(page, "review")
-    await page.reload()
-    await untilState(page, "review")
-    await press(page, "Pay $1.00")
-    await untilState(page, "settled")
-    await page.getByText("delivered", { exact: true }).waitFor()
-    await page.locator("#payload", { hasText: '"type": "payment.settled"' }).waitFor()
-    await page.locator("#attempts", { hasText: "Attempt 1: your endpoint answered 204" }).waitFor()
-    expect(await page.locator("#page-code").textContent()).toContain('integrity="sha384-')
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme })
-      for (const width of [320, 360, 1280]) {
-        await page.setViewportSize({ width, height: 800 })
-        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
-        await screenshot(page, `playground-${colorScheme}-${width}`)
-      }
-      await expectNoAxeViolations(page)
-    }
-    // In development the built-in wallet calls the node that the service names; no other host is contacted.
-    const node = complaints.splice(0).filter((one) => !one.includes(new URL(world.node.url).host))
-    expect(node).toEqual([])
-    expect(chain.rpcUrl).toStartWith("http://127.0.0.1")
-  })
-
   browserTest("uses the key in its field, and says what is wrong with a bad one", async () => {
     const browser = await context([])
     const page = await browser.newPage()

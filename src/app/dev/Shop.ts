@@ -57,7 +57,7 @@ ${body}
 /** Opens the shop on a free port. */
 export const openShop: Effect.Effect<Shop, never, Scope.Scope> = Effect.gen(function* () {
   const settled = yield* Deferred.make<WebhookEvent>()
-  const orders = new Map<string, Order>([["1043", { item: "The Book of Sand, hardcover", amount: "24.00" }]])
+  const orders = new Map<string, Order>([["1043", { item: "The Book of Sand, paperback", amount: "9.50" }]])
   const fulfilled = new Set<string>()
   let account: ShopAccount | undefined
   let failures = 0

@@ -23,12 +23,20 @@ const host = process.env["CHAIN_HOST"] ?? "127.0.0.1"
  */
 const settingsFor = (chain: LocalChain["Service"]) =>
   network.faucet
-    ? `${network.nodes.setting}=${chain.rpcUrl} FAUCET_PRIVATE_KEY=${Redacted.value(chain.faucetPrivateKey)} FAUCET_GAS_WEI=2000000000000000`
+    ? `${network.nodes.setting}=${chain.rpcUrl} FAUCET_PRIVATE_KEY=${Redacted.value(chain.faucetPrivateKey)} FAUCET_GAS_WEI=2000000000000000 TEST_WALLET=on`
     : `${Object.values(network.relayWei)
         .map(({ setting }) => `${setting}=${10n ** 18n}`)
         .join(
           " "
         )} MAINNET=open ${network.nodes.setting}=${chain.rpcUrl},${chain.rpcUrl.replace("127.0.0.1", "localhost")}`
+
+/** The chain cannot know the wallet that the service will generate. */
+const relayerAdvice = (rpcUrl: string) => `
+Agents, and buyers who only sign, pay through the relayer's wallet, which needs ETH. \`bun run cli doctor\` prints its address:
+
+  curl ${rpcUrl} -H 'content-type: application/json' \\
+    -d '{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["0xItsAddress","0xde0b6b3a7640000"]}'
+`
 
 const main = Effect.gen(function* () {
   const chain = yield* LocalChain
@@ -36,7 +44,7 @@ const main = Effect.gen(function* () {
 Start the service on it:
 
   ${settingsFor(chain)} bun run start
-${network.faucet ? "" : `\nAn account with ETH and 1,000,000 USDC, for a buyer's wallet: private key ${Redacted.value(chain.faucetPrivateKey)}\n`}
+${network.faucet ? relayerAdvice(chain.rpcUrl) : `\nAn account with ETH and 1,000,000 USDC, for a buyer's wallet: private key ${Redacted.value(chain.faucetPrivateKey)}\n`}
 Ctrl-C stops the chain and discards its state.`)
   return yield* chain.died
 }).pipe(

@@ -78,6 +78,7 @@ const serve = (port: number, chain: LocalChain["Service"], dataDir: string, rece
         DATA_DIR: dataDir,
         BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
         FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+        TEST_WALLET: "on",
         FAUCET_GAS_WEI: "2000000000000000",
         WEBHOOK_ALLOWED_HOSTS: receiver
       })

@@ -1,7 +1,6 @@
 // The playground page: creates a capped test intent, pays it, and shows the code and the webhook. The test
 // publishable key is in the fragment (#pk=…), the query (?pk=…) or the form's field.
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
-import { announceBurnerWallet } from "./burnerWallet.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 
 const element = <E extends HTMLElement>(id: string, kind: new () => E): E => {
@@ -102,17 +101,6 @@ const watchDelivery = async (paymentId: string, key: string) => {
   }
 }
 
-const offered = new Set<string>()
-
-/** In development the service reports its node's URL, and the page offers a test wallet. */
-const offerWallet = async (key: string) => {
-  const context = await get("/checkout-context", key)
-  const [rpcUrl, chainId] = [at(context, "chain", "rpcUrl"), at(context, "chain", "id")]
-  if (typeof rpcUrl !== "string" || typeof chainId !== "number" || offered.has(rpcUrl)) return
-  offered.add(rpcUrl)
-  announceBurnerWallet(rpcUrl, chainId)
-}
-
 const mount = (token: string, key: string) => {
   const checkout = document.createElement("quittance-checkout")
   checkout.setAttribute("intent-token", token)
@@ -145,7 +133,6 @@ const start = async () => {
     const created = await get(`/checkout/playground-intent?${query}`)
     const token = at(created, "intentToken")
     if (typeof token !== "string") throw new Error("The service returned no intent.")
-    await offerWallet(key)
     sessionStorage.setItem(stored, JSON.stringify({ token, key }))
     mount(token, key)
     await showCode(key, amountOf())
@@ -165,7 +152,6 @@ const resume = async (key: string): Promise<boolean> => {
   const session: unknown = JSON.parse(sessionStorage.getItem(stored) ?? "null")
   const token = at(session, "token")
   if (typeof token !== "string" || at(session, "key") !== key) return false
-  await offerWallet(key)
   mount(token, key)
   return true
 }

@@ -25,6 +25,7 @@ export const examples: { readonly [variable: string]: string } = {
   FAUCET_PRIVATE_KEY: `"0x$(openssl rand -hex 32)"`,
   FAUCET_USDC: "10",
   FAUCET_GAS_WEI: "200000000000000",
+  TEST_WALLET: "on",
   X402_FACTORIES: "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a",
   DENY_LIST: "/etc/quittance/deny-list.txt",
   RELAY_WEI_PER_MERCHANT: "50000000000000000",

@@ -147,6 +147,7 @@ export const settings = {
   ),
   faucetUsdc: setting("FAUCET_USDC", codecs.integer(1, 1000), "whole USDC from 1 to 1000", 10),
   faucetGasWei: setting("FAUCET_GAS_WEI", codecs.wei, weiFormat, 200_000_000_000_000n),
+  testWallet: setting("TEST_WALLET", Schema.Literals(["on", "off"]), "`on` or `off`", "off"),
   factories: setting(
     "X402_FACTORIES",
     codecs.addresses,

@@ -18,6 +18,12 @@ export class BundleFailed extends Data.TaggedError("BundleFailed")<{ readonly me
 /** Texts that replace these names in the code. */
 export type Constants = Readonly<Record<string, string>>
 
+/** An entry point of a bundle: a path under `src`. */
+export interface Part {
+  readonly entry: string
+  readonly constants: Constants
+}
+
 /** The entry point's code as `bun run build` built it, or a fresh bundle. */
 const codeOf = async (entry: string, constants: Constants): Promise<Uint8Array<ArrayBuffer>> => {
   const made = Bun.file(builtFile(entry))
@@ -27,8 +33,11 @@ const codeOf = async (entry: string, constants: Constants): Promise<Uint8Array<A
   return new TextEncoder().encode(code)
 }
 
-const build = async (entry: string, constants: Constants): Promise<BrowserBundle> => {
-  const bytes = await codeOf(entry, constants)
+const build = async (parts: ReadonlyArray<Part>): Promise<BrowserBundle> => {
+  const codes = await Promise.all(parts.map(({ constants, entry }) => codeOf(entry, constants)))
+  const bytes = new Uint8Array(
+    await new Blob(codes.flatMap((code) => [code, ";"]).slice(0, -1)).arrayBuffer()
+  )
   return {
     bytes,
     gzip: Bun.gzipSync(bytes, { level: 9 }),
@@ -40,19 +49,20 @@ const reasons = (error: unknown): string =>
   error instanceof AggregateError ? error.errors.map(String).join("; ") : String(error)
 
 /**
- * The bundle of `entry`, a path under `src`. Created by the first caller and shared by the others; after a failed
+ * The bundle of `entry`, a path under `src`, and of the parts that follow it in the same script. Created by the first caller and shared by the others; after a failed
  * build, the next caller tries again.
  * @example
  * const checkout = browserBundle("checkout/component/main.ts")
  */
 export const browserBundle = (
   entry: string,
-  constants: Constants = {}
+  constants: Constants = {},
+  ...more: ReadonlyArray<Part>
 ): Effect.Effect<BrowserBundle, BundleFailed> => {
   let made: Promise<BrowserBundle> | undefined
   return Effect.tryPromise({
     try: () => {
-      made ??= build(entry, constants).catch((error: unknown) => {
+      made ??= build([{ entry, constants }, ...more]).catch((error: unknown) => {
         made = undefined
         throw error
       })

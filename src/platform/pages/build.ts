@@ -9,6 +9,7 @@ const out = join(import.meta.dir, "../../../dist")
 const entries: Readonly<Record<string, ReadonlyArray<string>>> = {
   "checkout/component/main.ts": ["QUITTANCE_BASE_URL", "QUITTANCE_WALLETCONNECT_INTEGRITY"],
   "checkout/walletconnect/main.ts": [],
+  "checkout/testwallet/main.ts": ["QUITTANCE_TEST_CHAINS"],
   "checkout/pages/pay.ts": ["QUITTANCE_BASE_URL"],
   "checkout/pages/playground.ts": ["QUITTANCE_BASE_URL"],
   "checkout/pages/links/link.ts": [],

@@ -126,7 +126,7 @@ describe("quickstart.md", () => {
 
   test("Node: installs from the service, takes a payment, ships order 1042 once", async () => {
     const cwd = await begin("node")
-    const [install = "", run = "", listen = ""] = blocks("sh")
+    const [, install = "", run = "", listen = ""] = blocks("sh")
     const port = await Effect.runPromise(freePort(0))
     env = { ...env, PORT: String(port), WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 5).toString("base64")}` }
     writeFileSync(join(cwd, "shop.mjs"), blocks("js")[0] ?? "")

@@ -1,9 +1,14 @@
-// A wallet for the playground in development, with a key generated in this browser, on a chain whose node the service
-// reports. It announces itself like any wallet and signs without a prompt. The key is worth nothing and is stored by
-// the page.
+// A wallet for developers without one, on local chains only: `TEST_WALLET=on` appends it to the component's script. Its
+// key is generated in this browser, is worth nothing, and is stored by the page. It announces itself like any wallet
+// (EIP-6963) and signs without a prompt.
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 
-const storageKey = "quittance-playground-wallet"
+const chains = QUITTANCE_TEST_CHAINS.split(",").map((chain) => {
+  const [id = "", rpcUrl = ""] = chain.split(" ")
+  return { id: Number(id), rpcUrl }
+})
+
+const storageKey = "quittance-test-wallet"
 
 const isKey = (text: string | null): text is `0x${string}` => /^0x[0-9a-f]{64}$/.test(text ?? "")
 
@@ -21,17 +26,21 @@ interface Transaction {
   readonly nonce?: string
 }
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
 const isTransaction = (value: unknown): value is Transaction =>
-  typeof value === "object" && value !== null && "to" in value && "data" in value
+  isRecord(value) && "to" in value && "data" in value
 
 const isHex = (value: unknown): value is `0x${string}` => typeof value === "string" && value.startsWith("0x")
 
 /** Announces the wallet now and whenever a page asks for wallets. */
-export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
+const announce = (): void => {
   const account = privateKeyToAccount(storedKey())
+  let chain = chains[0]
 
   const rpc = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
-    const response = await fetch(rpcUrl, {
+    const response = await fetch(chain?.rpcUrl ?? "", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
@@ -50,7 +59,7 @@ export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
       rpc("eth_gasPrice", [])
     ])
     const signed = await account.signTransaction({
-      chainId,
+      chainId: chain?.id ?? 0,
       to,
       data,
       nonce: Number(counted),
@@ -76,8 +85,9 @@ export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
         case "eth_accounts":
           return [account.address]
         case "eth_chainId":
-          return `0x${chainId.toString(16)}`
+          return `0x${chain?.id.toString(16)}`
         case "wallet_switchEthereumChain":
+          chain = chains.find(({ id }) => isRecord(first) && Number(first["chainId"]) === id) ?? chain
           return null
         case "personal_sign":
           if (!isHex(first)) throw new Error("a hex message is needed")
@@ -95,10 +105,12 @@ export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
     removeListener: () => {}
   }
   const detail = Object.freeze({
-    info: { uuid: crypto.randomUUID(), name: "Playground wallet", icon: "", rdns: "playground.quittance" },
+    info: { uuid: crypto.randomUUID(), name: "Test wallet", icon: "", rdns: "testwallet.quittance" },
     provider
   })
-  const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }))
-  addEventListener("eip6963:requestProvider", announce)
-  announce()
+  const dispatch = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }))
+  addEventListener("eip6963:requestProvider", dispatch)
+  dispatch()
 }
+
+announce()
