@@ -155,6 +155,12 @@ describe("AppConfig", () => {
     expect(Duration.toSeconds((await loaded({ SHUTDOWN_DELAY: "1s" })).shutdownDelay)).toBe(1)
   })
 
+  test("production refuses TEST_WALLET, whose buyers would have a wallet without money", async () => {
+    expect(await refusal({ ...production, TEST_WALLET: "on" })).toStartWith(
+      "TEST_WALLET must be unset in production"
+    )
+  })
+
   test("production refuses WEBHOOK_ALLOWED_HOSTS", async () => {
     expect(await refusal({ ...production, WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })).toStartWith(
       "WEBHOOK_ALLOWED_HOSTS must be "
