@@ -10,7 +10,7 @@ import { browserNode } from "./browserNode.ts"
 import styles from "./pages/pages.css" with { type: "text" }
 import { payDocument } from "./pages/payDocument.ts"
 import { playgroundDocument } from "./pages/playgroundDocument.ts"
-import { walletConnectOrigins } from "./walletConnectOrigins.ts"
+import { walletOrigins } from "./walletOrigins.ts"
 
 export const pagePaths = [
   "/checkout.js",
@@ -28,7 +28,7 @@ const originOf = (url: string): ReadonlyArray<string> => {
   return parsed === null ? [] : [parsed.origin]
 }
 
-/** Allows only the service's scripts and styles, and requests to the service (in development also to its node). */
+/** Allows only the service's scripts and styles, and requests to `connect`. */
 const contentSecurityPolicy = (connect: ReadonlyArray<string>): string =>
   policyOf({
     "script-src": "'self'",
@@ -73,8 +73,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       ? checkoutWith("")
       : yield* Effect.cached(Effect.flatMap(walletConnect, ({ integrity }) => checkoutWith(integrity)))
     const service = originOf(baseUrl)
-    const nodes = envs.flatMap((env) => browserNode(config, env) ?? []).flatMap(originOf)
-    const wallets = walletConnectOrigins(config)
+    const connect = [...service, ...walletOrigins(config)]
 
     yield* router.add("GET", "/checkout.js", bundleResponse(checkout, { crossOrigin: true }))
     yield* router.add(
@@ -87,12 +86,8 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       "/checkout-pages.css",
       Effect.succeed(HttpServerResponse.text(tokens + styles, { contentType: "text/css; charset=utf-8" }))
     )
-    yield* router.add(
-      "GET",
-      "/pay",
-      page(payDocument, [...service, ...wallets, ...(wallets.length > 0 ? nodes : [])])
-    )
-    yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes, ...wallets]))
+    yield* router.add("GET", "/pay", page(payDocument, connect))
+    yield* router.add("GET", "/playground", page(playgroundDocument, connect))
     yield* router.add("GET", "/walletconnect.js", bundleResponse(walletConnect, { crossOrigin: true }))
     for (const name of ["pay", "playground"] as const) {
       const bundle = browserBundle(`checkout/pages/${name}.ts`, constants)

@@ -1,5 +1,6 @@
 // The wallet of `TEST_WALLET=on`: a developer without a wallet pays on a local chain.
 import { expect } from "bun:test"
+import type { Page } from "playwright-core"
 import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, untilState } from "./checkoutWorld.ts"
@@ -38,7 +39,17 @@ browserTest("the playground pays with one click, and shows the webhook", async (
   expect(chain.rpcUrl).toStartWith("http://127.0.0.1")
 })
 
-browserTest("a shop's own page offers it, and the order is paid", async () => {
+/** Funds the new wallet of this page, and pays. */
+const payWith = async (page: Page) => {
+  await press(page, "Test wallet")
+  await untilState(page, "needs-funds")
+  await press(page, "Get $10.00 test USDC")
+  await untilState(page, "review")
+  await press(page, "Pay $10.00")
+  await untilState(page, "settled")
+}
+
+browserTest("a shop's own page offers it, under the script's integrity", async () => {
   const { token } = await createIntent()
   const integrity = (await (await fetch(`${baseUrl}/checkout.js.integrity`)).text()).trim()
   pages.set("/order", {
@@ -49,11 +60,23 @@ browserTest("a shop's own page offers it, and the order is paid", async () => {
   })
   const page = await (await context([])).newPage()
   await page.goto(`${shopUrl}/order`)
-  await press(page, "Test wallet")
-  await untilState(page, "needs-funds")
-  await press(page, "Get $10.00 test USDC")
-  await untilState(page, "review")
-  await press(page, "Pay $10.00")
-  await untilState(page, "settled")
+  await payWith(page)
   complaints.splice(0)
+})
+
+browserTest("a hosted page and a payment link offer it, under their own policies", async () => {
+  const { token } = await createIntent()
+  const created = await fetch(`${baseUrl}/api/v1/payment-links`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${keys.test.secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ description: "Signed print", amount: "10.00" })
+  })
+  const { link } = await created.json()
+  for (const address of [`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`, link.url]) {
+    const page = await (await context([])).newPage()
+    await page.goto(address)
+    await payWith(page)
+    const policies = complaints.splice(0).filter((one) => !one.includes(new URL(world.node.url).host))
+    expect(policies).toEqual([])
+  }
 })

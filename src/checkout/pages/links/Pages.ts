@@ -9,7 +9,7 @@ import { browserBundle, bundleResponse } from "../../../platform/pages/BrowserBu
 import tokens from "../../../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../../../platform/pages/pageHeaders.ts"
 import shared from "../../../platform/pages/pages.css" with { type: "text" }
-import { walletConnectOrigins } from "../../walletConnectOrigins.ts"
+import { walletOrigins } from "../../walletOrigins.ts"
 import { counterDocument, linkDocument, posterDocument } from "./documents.ts"
 import own from "./links.css" with { type: "text" }
 
@@ -56,7 +56,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig 
           const isUnknown = Exit.isFailure(exit) && Cause.hasFails(exit.cause)
           return answer(html, connect, isUnknown ? 404 : 200)
         })
-      yield* router.add("GET", "/link/:id", ofLink(linkDocument, walletConnectOrigins(config)))
+      yield* router.add("GET", "/link/:id", ofLink(linkDocument, walletOrigins(config)))
       yield* router.add("GET", "/link/:id/poster", ofLink(posterDocument))
       yield* router.add("GET", "/counter", Effect.succeed(answer(counterDocument, [])))
       yield* router.add(
