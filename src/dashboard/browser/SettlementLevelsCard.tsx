@@ -1,5 +1,6 @@
 // The certainty that a payment's block needs before the payment settles, by amount. A merchant may require more than
 // the operator.
+import { networks } from "../../domain/networks.ts"
 import { ownerRoles } from "../../domain/roleSets.ts"
 import type { SettlementLevelList } from "../../merchants/settlementLevels/Api.ts"
 import { call, useAction } from "./api.ts"
@@ -53,28 +54,32 @@ const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: 
   )
 }
 
-export const SettlementLevelsCard = () => {
+const Levels = () => {
   const page = useMerchantPage<SettlementLevelList>("/settlement-levels")
   const isOwner = useMay()(ownerRoles)
   return (
     <Loaded page={page}>
-      {({ levels }) =>
-        levels.length < 2 ? null : (
-          <Card title="When payments settle">
-            {isOwner ? (
-              <LevelForm levels={levels} reload={page.reload} />
-            ) : (
-              <ul>
-                {levels.map((level) => (
-                  <li key={level.finality}>
-                    {level.upTo === undefined ? "Above" : `Up to ${usd(level.upTo)}`}: {waitOf(level)}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Card>
-        )
-      }
+      {({ levels }) => (
+        <Card title="When payments settle">
+          {isOwner ? (
+            <LevelForm levels={levels} reload={page.reload} />
+          ) : (
+            <ul>
+              {levels.map((level) => (
+                <li key={level.finality}>
+                  {level.upTo === undefined ? "Above" : `Up to ${usd(level.upTo)}`}: {waitOf(level)}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Card>
+      )}
     </Loaded>
   )
+}
+
+/** Nothing on a network with a single level, not even while it loads: what follows must not move. */
+export const SettlementLevelsCard = () => {
+  const { place } = useSession()
+  return networks[place.env].settlesAt.length < 2 ? null : <Levels />
 }
