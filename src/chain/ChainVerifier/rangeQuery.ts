@@ -1,6 +1,6 @@
 // USDC transfers in a range of blocks, by a majority of the nodes. A single block is requested by its hash, so a
 // lagging machine returns an error rather than an incomplete list. An index of logs may lag behind its blocks, so an
-// empty list against the block's bloom is believed only if other logs or all receipts confirm it, or the block is old.
+// empty list against the block's bloom is believed only if other logs or the receipts confirm it.
 import { Clock, Effect, Result, Schema } from "effect"
 import { type Address, type Env, TransactionHash } from "../../domain/Chain.ts"
 import { blocksIn, byEnv, networks } from "../../domain/networks.ts"
@@ -9,7 +9,7 @@ import { NodeFailure } from "../RpcPool/NodeFailure.ts"
 import { isUnsupported } from "../RpcPool/nodeErrors.ts"
 import type { RpcNode } from "../RpcPool/RpcNode.ts"
 import type { Poll, Question } from "../RpcPool.ts"
-import { BlockHeader, Quantity, RangeLog, ReceiptLog } from "../RpcSchemas.ts"
+import { BlockHeader, Quantity, RangeLog, Receipt, ReceiptLog } from "../RpcSchemas.ts"
 import { type ChainTransfer, RangeReading } from "../Verification.ts"
 import { readTransferLog, type TransferLog, transferTopic } from "./TransferLog.ts"
 
@@ -74,6 +74,18 @@ const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Plac
   return [...each.values()].toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
 })
 
+const isNotOffered = ({ nodeMessage = "" }: NodeFailure) => isUnsupported(nodeMessage)
+
+const transfersIn = (
+  env: Env,
+  blockNumber: bigint,
+  receipts: ReadonlyArray<{ readonly logs: ReadonlyArray<typeof ReceiptLog.Type> } | null>
+): ReadonlyArray<Log> =>
+  receipts
+    .flatMap((receipt) => receipt?.logs ?? [])
+    .filter(({ address, topics }) => tokensOf[env].includes(address) && topics[0] === transferTopic)
+    .map((log) => ({ ...log, blockNumber }))
+
 /** The transfers of a block from its receipts, which need no index. Undefined if the node lacks some of them. */
 const logsOfReceipts = Effect.fnUntraced(function* (
   node: RpcNode,
@@ -83,15 +95,28 @@ const logsOfReceipts = Effect.fnUntraced(function* (
   const receipts = yield* node.call("eth_getBlockReceipts", [hash], Receipts)
   if (receipts === null || (transactions !== undefined && receipts.length !== transactions.length))
     return undefined
-  return receipts
-    .flatMap(({ logs }) => logs)
-    .filter(({ address, topics }) => tokensOf[env].includes(address) && topics[0] === transferTopic)
-    .map((log): Log => ({ ...log, blockNumber: number }))
+  return transfersIn(env, number, receipts)
+})
+
+/** The same from the receipt of each transaction, for a node that does not offer those of a block. */
+const logsOfEachReceipt = Effect.fnUntraced(function* (
+  node: RpcNode,
+  env: Env,
+  { hash, number, transactions }: Header
+) {
+  const receipts = yield* Effect.forEach(
+    transactions ?? [],
+    (id) => node.call("eth_getTransactionReceipt", [id], Receipt),
+    { concurrency: 8 }
+  )
+  return receipts.some((receipt) => receipt?.blockHash !== hash)
+    ? undefined
+    : transfersIn(env, number, receipts)
 })
 
 /**
  * Reads a block's transfers again if its list was empty but its bloom contradicts that. If the node lists another
- * transfer of the token, its index has the block. Otherwise its receipts decide. A node that does not offer them is
+ * transfer of the token, its index has the block. Otherwise its receipts decide. A node that offers none at all is
  * believed once the block is old: the bloom was a false positive. `behind`: the node's index or receipts may still
  * follow; `lacking`: they should have.
  */
@@ -108,10 +133,11 @@ const lookAgain = Effect.fnUntraced(function* (
     others.length > 0
       ? others
       : yield* logsOfReceipts(node, env, header).pipe(
-          Effect.catchIf(
-            ({ nodeMessage = "" }: NodeFailure) => isUnsupported(nodeMessage),
-            () => Effect.succeed(isNew ? undefined : [])
-          )
+          // While the block is new, its index is likely to follow, which costs fewer requests.
+          Effect.catchIf(isNotOffered, () =>
+            isNew ? Effect.succeed(undefined) : logsOfEachReceipt(node, env, header)
+          ),
+          Effect.catchIf(isNotOffered, () => Effect.succeed([]))
         )
   return all?.filter(({ topics }) => filter.has(topics)) ?? (isNew ? "behind" : "lacking")
 })

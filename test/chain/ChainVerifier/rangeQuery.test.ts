@@ -190,7 +190,7 @@ describe("an empty list of logs", () => {
     })
   )
   for (const [what, reply, ofOld] of [
-    ["does not offer them", { error: { code: -32_601, message: "not available on this plan" } }, []],
+    ["offers none at all", { error: { code: -32_601, message: "not available on this plan" } }, []],
     ["has none yet", { result: null }, "Lacking"],
     ["has some of them", { result: [] }, "Lacking"],
     ["is busy", { error: { code: -32_005, message: "rate limit of your plan" } }, "Unread"],
@@ -221,6 +221,49 @@ describe("an empty list of logs", () => {
           expect(transfersOf(yield* read([fresh], 7, 7))).toBe(ofOld === "Unread" ? "Unread" : "Behind")
           expect(transfersOf(yield* read([nodeAt(60)], 7, 7))).toEqual(typeof ofOld === "string" ? ofOld : [])
           expect(transfersOf(yield* read([fresh], 7, 7))).toEqual([`7 ${shop}`])
+        })
+    )
+  for (const [what, receipt, expected] of [
+    ["one that is whole", {}, [`7 ${shop}`]],
+    ["one of another block", { blockHash: hashOf(6) }, "Lacking"],
+    ["none", null, "Lacking"]
+  ] as const)
+    liveEffect(
+      `of an old block is decided by the receipts of its transactions if the node offers no others: ${what}`,
+      () =>
+        Effect.gen(function* () {
+          const { transactionHash } = logOf(paid)
+          const mined = {
+            ...{ transactionHash, blockHash: hashOf(7), blockNumber: "0x7", status: "0x1" },
+            logs: [logOf(paid)]
+          }
+          const node: Node = {
+            head: 500,
+            transfers: [paid],
+            instead: (method) => {
+              switch (method) {
+                case "eth_getLogs":
+                  return { result: [] }
+                case "eth_getBlockReceipts":
+                  return { error: { code: -32_601, message: "the method does not exist" } }
+                case "eth_getTransactionReceipt":
+                  return { result: receipt === null ? null : { ...mined, ...receipt } }
+                case "eth_getBlockByNumber":
+                  return {
+                    result: {
+                      ...{ number: "0x7", hash: hashOf(7), parentHash: hashOf(6), timestamp: "0x1" },
+                      logsBloom: bloomOf([usdc as Hex, ...(logOf(paid).topics as Array<Hex>)]),
+                      transactions: [transactionHash]
+                    }
+                  }
+                default:
+                  return undefined
+              }
+            }
+          }
+          expect(transfersOf(yield* read([node], 7, 7))).toEqual(
+            typeof expected === "string" ? expected : [...expected]
+          )
         })
     )
   liveEffect("is believed if the node's logs include other transfers of the block", () =>
