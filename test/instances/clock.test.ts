@@ -79,13 +79,14 @@ liveEffect(
       for (const times of tries.values())
         for (const [index, at] of times.slice(1).entries())
           expect(at - (times[index] ?? 0)).toBeGreaterThan(50_000)
-      // The second attempt is due a minute after the first, by the database's clock.
+      // The second attempt is due a minute after the first has ended, by the database's clock.
       const [row] = yield* Effect.promise(
         () => cluster.sql`
           SELECT count(*)::int AS tried, count(*) FILTER (
             WHERE due_at - started_at BETWEEN interval '50 seconds' AND interval '100 seconds')::int AS waiting
           FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id AND a.number = 1
-          WHERE NOT EXISTS (SELECT 1 FROM webhook_attempts b WHERE b.delivery_id = d.id AND b.number = 2)`
+          WHERE a.duration_ms IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM webhook_attempts b WHERE b.delivery_id = d.id AND b.number = 2)`
       )
       expect(row.waiting).toBe(row.tried)
     }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))

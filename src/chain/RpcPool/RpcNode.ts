@@ -127,11 +127,12 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
 
   const exchange = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>) {
     const id = nextId++
-    const { status, text } = yield* Effect.tryPromise({
+    const { location, status, text } = yield* Effect.tryPromise({
       try: async (signal) => {
         const body = JSON.stringify({ jsonrpc: "2.0", id, method, params })
-        const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "error" })
-        return { status: response.status, text: await readBounded(response, limits.maxResponseBytes) }
+        const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" })
+        const text = await readBounded(response, limits.maxResponseBytes)
+        return { status: response.status, location: response.headers.get("location"), text }
       },
       catch: () => failure("transport", `${method}: no answer`)
     }).pipe(
@@ -140,6 +141,11 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
         orElse: () => Effect.fail(failure("transport", `${method}: no answer in time`))
       })
     )
+    // A redirect is not followed: it could lead the request's key elsewhere.
+    if (status >= 300 && status < 400) {
+      const to = URL.parse(location ?? "", url)?.origin
+      return yield* failure("transport", `${method}: HTTP ${status}${to === undefined ? "" : ` to ${to}`}`)
+    }
     const answer = Option.getOrUndefined(decodeResponse(text))
     const isBareError = status < 400 && answer?.result === undefined && typeof answer?.message === "string"
     const error = answer?.error ?? (isBareError ? answer : null)
@@ -160,7 +166,14 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
         ? new NodeFailure({ kind: "transport", message, ...(body === "" ? {} : { nodeMessage: body }) })
         : new NodeFailure({ kind: "declined", message, nodeMessage: `HTTP ${status} ${body}`.trim() })
     }
-    if (answer === undefined) return yield* failure("malformed", `${method}: the answer is not JSON-RPC`)
+    if (answer === undefined) {
+      const message = `${method}: the answer is not JSON-RPC`
+      // A gateway's own words or page: it refuses, and nothing is known of the node.
+      if (text === undefined || text === "" || /^\s*[[{]/.test(text))
+        return yield* failure("malformed", message)
+      const nodeMessage = /^\s*</.test(text) ? "an HTML page" : readable(text)
+      return yield* new NodeFailure({ kind: "declined", message, nodeMessage })
+    }
     if (answer.result === undefined)
       return yield* failure("malformed", `${method}: neither a result nor an error`)
     if (answer.id !== id && answer.id !== String(id))

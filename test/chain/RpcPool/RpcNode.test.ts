@@ -234,10 +234,32 @@ describe(row.rpcLags, () => {
       expect((yield* Effect.flip(ask(String(confused.url)))).kind).toBe("malformed")
       const elsewhere = yield* server((request) => echo(request, "0x1"))
       const redirecting = yield* server(() => Response.redirect(String(elsewhere.url), 307))
-      expect((yield* Effect.flip(ask(String(redirecting.url)))).kind).toBe("transport")
+      const redirected = yield* Effect.flip(ask(String(redirecting.url)))
+      expect([redirected.kind, redirected.message]).toEqual([
+        "transport",
+        `eth_blockNumber: HTTP 307 to ${elsewhere.url.origin}`
+      ])
       expect(elsewhere.requests).toHaveLength(0)
     })
   )
+  for (const [what, body, kind, nodeMessage] of [
+    [
+      "a gateway's words",
+      "error: too many requests, slow down",
+      "declined",
+      "error: too many requests, slow down"
+    ],
+    ["a gateway's page", "<!doctype html><title>Just a moment</title>", "declined", "an HTML page"],
+    ["half an answer", '{"jsonrpc":"2.0","id":1,"resu', "malformed", undefined],
+    ["nothing", "", "malformed", undefined]
+  ] as const)
+    liveEffect(`200 with ${what} is ${kind}`, () =>
+      Effect.gen(function* () {
+        const gateway = yield* server(() => new Response(body))
+        const refused = yield* Effect.flip(ask(String(gateway.url)))
+        expect([refused.kind, refused.nodeMessage]).toEqual([kind, nodeMessage])
+      })
+    )
   liveEffect("a slow, dripping answer is aborted in time", () =>
     Effect.gen(function* () {
       const dripping = yield* server(
