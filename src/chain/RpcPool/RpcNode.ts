@@ -1,6 +1,6 @@
 // One JSON-RPC node, which is not trusted: time and size are bounded, responses are decoded by schema, and its chain
 // id is checked before anything else counts.
-import { type Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore } from "effect"
+import { Clock, type Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
 import { Quantity, RpcResponse } from "../RpcSchemas.ts"
@@ -43,8 +43,8 @@ export interface RpcNode {
   readonly callUnchecked: RpcNode["call"]
   /** Checks the chain id; fails with `wrong_chain` if it is not the environment's. */
   readonly checkChain: Effect.Effect<void, NodeFailure>
-  /** True if the node declined a method so often in a row that an operator must look at it. */
-  readonly isRefusing: () => boolean
+  /** True if the node declined a method so often in a row, and lately, that an operator must look at it. */
+  readonly isRefusing: (now: number) => boolean
   /** The number of calls that had to check the chain id again because their connection was new or had broken. */
   readonly reconnections: () => number
 }
@@ -94,6 +94,8 @@ const jitteredBackoff = (retries: number) =>
 
 /** After this many consecutive declined calls of one method, each with its retries, the node counts as refusing it. */
 export const refusingAfter = 3
+/** A method that is not called again says nothing about the node after this time. */
+const forgottenMillis = 10 * 60_000
 const maxMessageLength = 200
 
 /** A node's message in readable form: one line, without any part of the URL that could be a key or a password. */
@@ -119,8 +121,8 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
   const backoff = jitteredBackoff(limits.retries)
   const timed = timedExchange(env, url.host)
   const readable = makeReadable(url, credentials)
-  /** Consecutive declined calls, by method. */
-  const declined = new Map<string, number>()
+  /** Consecutive declined calls by method, and the time of the last. */
+  const declined = new Map<string, { readonly times: number; readonly at: number }>()
   let nextId = 1
   let chainKnown = false
   let reconnections = 0
@@ -202,17 +204,21 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
             Effect.mapError(() => failure("malformed", `${method}: the result has another form`))
           )
         ),
-        Effect.mapError((cause) => {
-          // After a broken connection, another machine may respond at that address.
-          if (cause.kind === "transport") chainKnown = false
-          else if (cause.kind !== "declined") declined.delete(method)
-          else {
-            const consecutiveDeclines = (declined.get(method) ?? 0) + 1
-            declined.set(method, consecutiveDeclines)
-            return new NodeFailure({ ...cause, message: cause.message, consecutiveDeclines })
-          }
-          return cause
-        })
+        Effect.tapError(({ kind }) =>
+          Effect.sync(() => {
+            // After a broken connection, another machine may respond at that address.
+            if (kind === "transport") chainKnown = false
+            else if (kind !== "declined") declined.delete(method)
+          })
+        ),
+        Effect.catchIf(
+          ({ kind }) => kind === "declined",
+          Effect.fnUntraced(function* (cause) {
+            const consecutiveDeclines = (declined.get(method)?.times ?? 0) + 1
+            declined.set(method, { times: consecutiveDeclines, at: yield* Clock.currentTimeMillis })
+            return yield* new NodeFailure({ ...cause, message: cause.message, consecutiveDeclines })
+          })
+        )
       )
 
   const checkChain = Effect.gen(function* () {
@@ -234,7 +240,8 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
     host: url.host,
     callUnchecked,
     checkChain,
-    isRefusing: () => [...declined.values()].some((times) => times >= refusingAfter),
+    isRefusing: (now) =>
+      [...declined.values()].some(({ at, times }) => times >= refusingAfter && now - at < forgottenMillis),
     reconnections: () => reconnections,
     call: (method, params, result) =>
       Effect.suspend(() => (chainKnown ? Effect.void : reconnect)).pipe(

@@ -71,7 +71,9 @@ export const makeNodeAlerts = (
   const answeredWell = (env: Env, node: RpcNode) =>
     Effect.andThen(
       Effect.andThen(answered("unreachable", env, node.host), answered("malformed_answer", env, node.host)),
-      node.isRefusing() ? Effect.void : answered("refusing", env, node.host)
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        node.isRefusing(now) ? Effect.void : answered("refusing", env, node.host)
+      )
     )
 
   const alertFailure = (

@@ -205,7 +205,7 @@ describe(row.rpcLags, () => {
   )
 
   liveEffect(
-    "a node counts as refusing after three refused calls of a method, until it answers that method",
+    "a node counts as refusing after three refused calls of a method, until it answers that method, or is not called with it for ten minutes",
     () =>
       Effect.gen(function* () {
         let refuses = true
@@ -217,14 +217,15 @@ describe(row.rpcLags, () => {
         const node = makeRpcNode("test", proxy.url, limits)
         const call = node.callUnchecked("eth_call", [], Quantity)
         for (const times of [1, 2, 3]) {
-          expect(node.isRefusing()).toBe(false)
+          expect(node.isRefusing(Date.now())).toBe(false)
           expect((yield* Effect.flip(call)).consecutiveDeclines).toBe(times)
           expect(yield* node.callUnchecked("eth_blockNumber", [], Quantity)).toBe(16n)
         }
-        expect(node.isRefusing()).toBe(true)
+        expect(node.isRefusing(Date.now())).toBe(true)
+        expect(node.isRefusing(Date.now() + 600_000)).toBe(false)
         refuses = false
         yield* call
-        expect(node.isRefusing()).toBe(false)
+        expect(node.isRefusing(Date.now())).toBe(false)
       })
   )
 
