@@ -12,7 +12,7 @@ const healthy =
   (height: string): Behaviour =>
   (method) => ({ result: method === "eth_chainId" ? "0x14a34" : height })
 const absent: Behaviour = () => ({ raw: new Response("", { status: 500 }) })
-const garbled: Behaviour = () => ({ raw: new Response("<html>") })
+const garbled: Behaviour = () => ({ raw: new Response('{"jsonrpc":') })
 
 const poolOver = Effect.fnUntraced(function* (behaviours: ReadonlyArray<Behaviour>) {
   const nodes = yield* Effect.forEach(behaviours, (behaviour) => rpcProxy(undefined, behaviour))
