@@ -1,6 +1,6 @@
 // Raises an alert if work waits too long, or if a worker keeps failing. Waiting work is read from the
 // database, so a worker that never started counts as stopped.
-import { Clock, DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { haltMillis } from "../../chain/ChainReach.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
@@ -15,7 +15,7 @@ import { BacklogRepo } from "./BacklogRepo.ts"
 import { stalledQueues, unreadNetworks } from "./stalledWork.ts"
 
 const checkInterval = "30 seconds"
-/** A worker that fails for this long raises an alert. */
+/** A worker that fails, or a reading of blocks that does not gain on the chain, raises an alert after this long. */
 const failingMillis = 5 * 60_000
 
 interface Stalled {
@@ -24,16 +24,23 @@ interface Stalled {
   readonly env?: Env
 }
 
+/** How far the transfers of a network were read when the reading was first seen, or last gained on the chain. */
+interface Reading {
+  readonly until: Date | undefined
+  readonly lag: number
+  readonly at: number
+}
+
 const make = Effect.gen(function* () {
   const repo = yield* BacklogRepo
   const chain = yield* ChainVerifier
   const alerts = yield* Alerts
   const progress = yield* WorkerProgress
   const { executing } = yield* Networks
-  const started = yield* Clock.currentTimeMillis
   /** Subjects whose alert may be open, because an earlier process may have raised it. */
   const open = new Set<string>([...queues, ...executing.map((env) => `transfers ${env}`)])
 
+  const readings = new Map<Env, Reading>()
   const halts = new Set<string>(executing.map((env) => `chain ${env}`))
 
   const troubleOf = (worker: string | undefined) => {
@@ -43,6 +50,16 @@ const make = Effect.gen(function* () {
     return troubles.length === 0
       ? "Check that an instance runs, and what its log says."
       : `In this instance: ${troubles.map(({ words, worker: name }) => `${name}: ${words}`).join("; ")}.`
+  }
+
+  /** Near the chain's end the lag varies, so any new block is a gain there. */
+  const noteReading = (env: Env, until: Date | undefined, now: number) => {
+    const last = readings.get(env)
+    const lag = until === undefined ? Number.POSITIVE_INFINITY : now - until.getTime()
+    const hasGained =
+      last === undefined ||
+      (until?.getTime() !== last.until?.getTime() && lag < Math.max(last.lag, failingMillis))
+    if (hasGained) readings.set(env, { until, lag, at: now })
   }
 
   /** If the chain has no block newer than what was read, the chain has halted; otherwise the reading is behind. */
@@ -79,11 +96,16 @@ const make = Effect.gen(function* () {
     for (const { message, queue } of stalledQueues(backlog, now))
       stalled.set(queue, { message: `${message} ${troubleOf(undefined)}` })
     const halted = new Map<Env, Date>()
+    for (const [env, until] of backlog.readUntil) noteReading(env, until, now.getTime())
+    /** The reading is behind, and may be catching up: that raises no alert, and closes none. */
+    const undecided = new Set<string>()
     for (const { env, message, until } of unreadNetworks(backlog, now)) {
-      if (until === undefined && now.getTime() - started < failingMillis) continue
       const why = yield* whyUnread(env, until)
-      if (why._tag === "Behind") stalled.set(`transfers ${env}`, { env, message: `${message} ${why.cause}` })
-      else halted.set(env, why.newest)
+      const idleMillis = now.getTime() - (readings.get(env)?.at ?? now.getTime())
+      if (why._tag === "Halted") halted.set(env, why.newest)
+      else if (idleMillis >= failingMillis)
+        stalled.set(`transfers ${env}`, { env, message: `${message} ${why.cause}` })
+      else undecided.add(`transfers ${env}`)
     }
     for (const env of executing) yield* alertHalt(env, halted.get(env))
     for (const { since, words, worker } of progress.troubles()) {
@@ -98,7 +120,7 @@ const make = Effect.gen(function* () {
       yield* alerts.raise({ kind: "work_stalled", tenant: Option.none(), subject, ...problem })
     }
     for (const subject of open) {
-      if (stalled.has(subject)) continue
+      if (stalled.has(subject) || undecided.has(subject)) continue
       yield* alerts.resolve("work_stalled", subject)
       open.delete(subject)
     }

@@ -129,6 +129,46 @@ describe("unread blocks", () => {
       expect(raised.get("transfers test")).toContain("read only up to 1970-01-01T01:11:00.000Z")
     })
   )
+  /** While the chain makes blocks, the reader's position moves by `gain` every 30 seconds. Returns what was raised. */
+  const reading = Effect.fnUntraced(function* (
+    { chain, raised, sql }: Effect.Success<typeof world>,
+    gain: string,
+    minutes: number
+  ) {
+    const subjects = new Set<string>()
+    for (let round = 0; round < minutes * 2; round++) {
+      yield* chain.mine(1)
+      yield* passes("30 seconds", "10 seconds")
+      for (const subject of raised.keys()) subjects.add(subject)
+      yield* sql`UPDATE chain_cursors SET block_time = block_time + ${gain}::interval`
+    }
+    return [...subjects]
+  })
+
+  testEffect("raise no alert while the reader catches up after a start, and one once it does not move", () =>
+    Effect.gen(function* () {
+      const here = yield* world
+      yield* here.read("1970-01-01T00:30:00Z")
+      yield* here.watch
+      expect(yield* reading(here, "2 minutes", 7)).toEqual([])
+      expect(yield* reading(here, "0 minutes", 4)).toEqual([])
+      expect(yield* reading(here, "0 minutes", 2)).toEqual(["transfers test"])
+      // The alert stays open until the reading has caught up.
+      yield* reading(here, "2 minutes", 1)
+      expect([...here.raised.keys()]).toEqual(["transfers test"])
+      yield* reading(here, "1 hour", 1)
+      expect(here.raised.size).toBe(0)
+    })
+  )
+  testEffect("raise an alert if the reader gains nothing on the chain after a start", () =>
+    Effect.gen(function* () {
+      const here = yield* world
+      yield* here.read("1970-01-01T00:30:00Z")
+      yield* here.watch
+      expect(yield* reading(here, "20 seconds", 4)).toEqual([])
+      expect(yield* reading(here, "20 seconds", 1.5)).toEqual(["transfers test"])
+    })
+  )
   testEffect("of a halted chain: the alert says that the chain has halted, until it makes blocks again", () =>
     Effect.gen(function* () {
       const { chain, raised, read, sql, watch } = yield* world
