@@ -123,6 +123,9 @@ const nodeFinding = (env: Env, url: string) =>
     )
   )
 
+/** SQLSTATEs of a database on which this release has not started yet: a table or a column is missing. */
+const isUnmigrated = /^42(P01|703)$/
+
 /** Waiting work that is overdue. */
 const workFindings = Effect.gen(function* () {
   const now = new Date()
@@ -130,7 +133,13 @@ const workFindings = Effect.gen(function* () {
   return [...stalledQueues(backlog, now), ...unreadNetworks(backlog, now)].map(({ message }) =>
     warning("work", `${message} Start the service, or look for errors in its log.`)
   )
-})
+}).pipe(
+  Effect.catch(({ message, sqlState }) =>
+    Effect.succeed(
+      isUnmigrated.test(sqlState) ? [] : [warning("work", `Waiting work cannot be measured: ${message}.`)]
+    )
+  )
+)
 
 const clockFinding = Effect.gen(function* () {
   const repo = yield* ClockRepo
@@ -188,7 +197,7 @@ const databaseFindings = (wallets: ReadonlyArray<Address>) =>
     // A database on which no service has started yet has no secrets.
     const secrets = yield* Effect.catchCause(secretFindings, () => Effect.succeed([]))
     const endpoints = yield* Effect.catchCause(endpointFindings, () => Effect.succeed([]))
-    const work = yield* Effect.catchCause(workFindings, () => Effect.succeed([]))
+    const work = yield* workFindings
     const spending = yield* Effect.catchCause(spendingOf(wallets), () => Effect.succeed(unknownSpending))
     const disk = yield* diskFindings
     const repo = yield* ReceiverBlacklistRepo

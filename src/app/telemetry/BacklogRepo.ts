@@ -1,10 +1,12 @@
 // The SQL of waiting work: deliveries, reports, blocks, settlements, transfers, open alerts.
-import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Data, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
 import { AlertKind } from "../../domain/AlertKind.ts"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
 import { isNoticeable } from "../../payments/isNoticeableSql.ts"
+import { causeOf } from "../../platform/database/migrate.ts"
+import { sqlStateOf } from "../../platform/database/sqlStateOf.ts"
 import { Networks } from "../../platform/Networks.ts"
 import type { Queue } from "../../platform/workers/DueWork.ts"
 import { dueTimes, EarliestDue, earliestDue } from "../../platform/workers/earliestDueSql.ts"
@@ -40,15 +42,43 @@ export interface Backlog {
   readonly alerts: ReadonlyMap<string, number>
 }
 
+/** The waiting work cannot be measured. `message` is the cause in the database's words, with the locked tables. */
+export class BacklogUnread extends Data.TaggedError("BacklogUnread")<{
+  readonly message: string
+  readonly sqlState: string
+}> {}
+
 export class BacklogRepo extends Context.Service<
   BacklogRepo,
-  { readonly read: (at: Date) => Effect.Effect<Backlog> }
+  { readonly read: (at: Date) => Effect.Effect<Backlog, BacklogUnread> }
 >()("quittance/app/BacklogRepo") {
   static readonly layer: Layer.Layer<BacklogRepo, never, SqlClient.SqlClient> = Layer.effect(
     BacklogRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { executing } = yield* Networks
+      /** Reads wait only for exclusive locks. A waiting one counts, because reads queue behind it. */
+      const locks = sql`
+        SELECT DISTINCT format('%s is locked by process %s', l.relation::regclass, l.pid) AS lock
+        FROM pg_locks l JOIN pg_class c ON c.oid = l.relation AND c.relkind = 'r'
+        JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+        WHERE l.mode = 'AccessExclusiveLock'`.pipe(
+        Effect.map((rows) => rows.map(({ lock }) => String(lock))),
+        Effect.orElseSucceed(() => [])
+      )
+      const unread = Effect.fnUntraced(function* (error: unknown) {
+        return yield* new BacklogUnread({
+          message: [causeOf(error), ...(yield* locks)].join("; "),
+          sqlState: SqlError.isSqlError(error) ? sqlStateOf(error) : ""
+        })
+      })
+      /** Not every session has a lock_timeout of its own. */
+      const measured = <A, E>(work: Effect.Effect<A, E>) =>
+        sql`SELECT set_config('lock_timeout', '1s', true)`.pipe(
+          Effect.andThen(work),
+          sql.withTransaction,
+          Effect.catch(unread)
+        )
       return BacklogRepo.of({
         read: Effect.fn("BacklogRepo.read")(function* (at) {
           const [counts] = yield* sql`
@@ -93,7 +123,7 @@ export class BacklogRepo extends Context.Service<
             ),
             alerts: new Map(AlertKind.literals.map((kind) => [kind, row.alerts[kind] ?? 0]))
           }
-        }, Effect.orDie)
+        }, measured)
       })
     })
   )

@@ -40,22 +40,20 @@ const networkState = gaugeBy("quittance_network_state", "1 for what a network is
 
 const set = (gauge: Metric.Gauge<number>, value: number) => Metric.update(gauge, value)
 
-/** Reads the backlog. For a chain that was never read, the lag counts from `started`. */
-const readBacklog = (repo: typeof BacklogRepo.Service, started: Date) =>
-  Effect.gen(function* () {
-    const at = yield* DateTime.nowAsDate
-    const backlog = yield* repo.read(at)
-    for (const [queue, depth] of Object.entries(backlog.queues)) yield* set(queueDepth({ queue }), depth)
-    for (const [kind, open] of backlog.alerts) yield* set(openAlerts({ kind }), open)
-    const secondsSince = (since: Date | undefined) =>
-      since === undefined ? 0 : Math.max(0, (at.getTime() - since.getTime()) / 1_000)
-    for (const queue of queues) yield* set(overdue({ queue }), secondsSince(backlog.dueSince.get(queue)))
-    yield* set(webhooksOverdue, secondsSince(backlog.dueSince.get("deliveries")))
-    yield* set(
-      unread,
-      Math.max(0, ...[...backlog.readUntil.values()].map((until) => secondsSince(until ?? started)))
-    )
-  })
+/** The levels of the backlog. For a chain that was never read, the lag counts from `started`. */
+const readLevels = Effect.fnUntraced(function* (repo: typeof BacklogRepo.Service, started: Date) {
+  const at = yield* DateTime.nowAsDate
+  const { alerts, dueSince, queues: depths, readUntil } = yield* repo.read(at)
+  const secondsSince = (since: Date | undefined) =>
+    since === undefined ? 0 : Math.max(0, (at.getTime() - since.getTime()) / 1_000)
+  return [
+    ...Object.entries(depths).map(([queue, depth]) => [queueDepth({ queue }), depth] as const),
+    ...[...alerts].map(([kind, open]) => [openAlerts({ kind }), open] as const),
+    ...queues.map((queue) => [overdue({ queue }), secondsSince(dueSince.get(queue))] as const),
+    [webhooksOverdue, secondsSince(dueSince.get("deliveries"))] as const,
+    [unread, Math.max(0, ...[...readUntil.values()].map((until) => secondsSince(until ?? started)))] as const
+  ]
+})
 
 const addressOf = (key: string | undefined) =>
   key !== undefined && isHex(key) ? parseAddress(privateKeyToAddress(key)) : undefined
@@ -93,13 +91,17 @@ const make = Effect.gen(function* () {
     )
   )
 
-  // Until the next measurement, the gauges keep their last values.
-  yield* periodic(
-    "Measuring the queues",
-    Effect.sleep("10 seconds"),
-    Effect.timeout(readBacklog(repo, started), "10 seconds"),
-    "Warn"
-  )
+  let exported: ReadonlyArray<Metric.Gauge<number>> = []
+  const measure = Effect.gen(function* () {
+    const levels = yield* readLevels(repo, started).pipe(
+      Effect.timeout("10 seconds"),
+      // A stale figure would look like a measured one.
+      Effect.tapCause(() => Effect.forEach(exported, Metric.remove, { discard: true }))
+    )
+    for (const [gauge, level] of levels) yield* set(gauge, level)
+    exported = levels.map(([gauge]) => gauge)
+  })
+  yield* periodic("Measuring the queues", Effect.sleep("10 seconds"), measure, "Warn")
   yield* periodic("Reading wallet balances", Effect.sleep("1 minute"), readBalances, "Debug")
 })
 

@@ -1,6 +1,6 @@
 // Raises an alert if work waits too long, or if a worker keeps failing. Waiting work is read from the
 // database, so a worker that never started counts as stopped.
-import { DateTime, Effect, Layer, Option } from "effect"
+import { Clock, DateTime, Effect, Layer, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { haltMillis } from "../../chain/ChainReach.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
@@ -11,12 +11,18 @@ import { Networks } from "../../platform/Networks.ts"
 import { queues } from "../../platform/workers/DueWork.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
-import { BacklogRepo } from "./BacklogRepo.ts"
+import { type Backlog, BacklogRepo } from "./BacklogRepo.ts"
 import { stalledQueues, unreadNetworks } from "./stalledWork.ts"
 
 const checkInterval = "30 seconds"
-/** A worker that fails, or a reading of blocks that does not gain on the chain, raises an alert after this long. */
+/**
+ * A worker or a measurement that fails, or a reading of blocks that does not gain on the chain, raises an alert after
+ * this long.
+ */
 const failingMillis = 5 * 60_000
+
+/** The subject of the alert while the backlog cannot be read. */
+const measuring = "measuring"
 
 interface Stalled {
   readonly message: string
@@ -37,8 +43,9 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const progress = yield* WorkerProgress
   const { executing } = yield* Networks
+  let measuredAt = yield* Clock.currentTimeMillis
   /** Subjects whose alert may be open, because an earlier process may have raised it. */
-  const open = new Set<string>([...queues, ...executing.map((env) => `transfers ${env}`)])
+  const open = new Set<string>([measuring, ...queues, ...executing.map((env) => `transfers ${env}`)])
 
   const readings = new Map<Env, Reading>()
   const halts = new Set<string>(executing.map((env) => `chain ${env}`))
@@ -89,10 +96,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  const look = Effect.gen(function* () {
-    const now = yield* DateTime.nowAsDate
-    const backlog = yield* repo.read(now)
-    const stalled = new Map<string, Stalled>()
+  const lookAt = Effect.fnUntraced(function* (backlog: Backlog, now: Date, stalled: Map<string, Stalled>) {
     for (const { message, queue } of stalledQueues(backlog, now))
       stalled.set(queue, { message: `${message} ${troubleOf(undefined)}` })
     const halted = new Map<Env, Date>()
@@ -108,6 +112,25 @@ const make = Effect.gen(function* () {
       else undecided.add(`transfers ${env}`)
     }
     for (const env of executing) yield* alertHalt(env, halted.get(env))
+    return undecided
+  })
+
+  const look = Effect.gen(function* () {
+    const now = yield* DateTime.nowAsDate
+    const stalled = new Map<string, Stalled>()
+    const backlog = yield* Effect.result(repo.read(now))
+    // Without a backlog, no open alert is closed.
+    let undecided: ReadonlySet<string> = open
+    if (Result.isSuccess(backlog)) {
+      measuredAt = now.getTime()
+      undecided = yield* lookAt(backlog.success, now, stalled)
+    } else if (now.getTime() - measuredAt >= failingMillis) {
+      // The reading may have moved unseen.
+      readings.clear()
+      stalled.set(measuring, {
+        message: `Waiting work has not been measured since ${new Date(measuredAt).toISOString()}: ${backlog.failure.message}. Until it is measured again, no alert about a queue or about unread blocks is raised or closed.`
+      })
+    }
     for (const { since, words, worker } of progress.troubles()) {
       if (now.getTime() - since < failingMillis || stalled.has(worker)) continue
       const env = executing.find((network) => worker === `transfers ${network}`)
@@ -124,6 +147,7 @@ const make = Effect.gen(function* () {
       yield* alerts.resolve("work_stalled", subject)
       open.delete(subject)
     }
+    yield* Effect.fromResult(backlog)
   })
 
   yield* periodic("Looking for work that has stopped", Effect.sleep(checkInterval), look, "Warn")

@@ -201,6 +201,31 @@ describe("unread blocks", () => {
   )
 })
 
+testEffect("a locked table raises an alert with the database's words, and closes no other", () =>
+  Effect.gen(function* () {
+    const { context, progress, raised, read, sql, watch } = yield* world
+    yield* read("1970-01-01T01:00:00Z")
+    yield* Effect.provideContext(withoutMoves(sql.unsafe(overdue.mails)), context)
+    yield* watch
+    yield* Effect.gen(function* () {
+      yield* passes("30 seconds", "30 seconds")
+      yield* sql`LOCK TABLE incoming_transfers IN ACCESS EXCLUSIVE MODE`
+      progress.fails("Working", 0, "disk full")
+      yield* passes("4 minutes", "4 minutes")
+      expect([...raised.keys()]).toEqual(["mails", "Working"])
+      yield* passes("1 minute", "30 seconds")
+      expect(raised.get("measuring")).toMatch(
+        /^Waiting work has not been measured since 1970-01-01T01:00:30.000Z: canceling statement due to lock timeout; incoming_transfers is locked by process \d+\. Until/
+      )
+      expect([...raised.keys()]).toEqual(["mails", "Working", "measuring"])
+    }).pipe(sql.withTransaction)
+    progress.succeeds("Working")
+    yield* sql`UPDATE chain_cursors SET block_time = '1970-01-01T01:05:00Z'`
+    yield* passes("30 seconds", "30 seconds")
+    expect([...raised.keys()]).toEqual(["mails"])
+  })
+)
+
 testEffect("a worker that fails for five minutes raises an alert with its error", () =>
   Effect.gen(function* () {
     const { context, raised, read, watch } = yield* world
