@@ -130,8 +130,9 @@ const isUnmigrated = /^42(P01|703)$/
 const workFindings = Effect.gen(function* () {
   const now = new Date()
   const backlog = yield* Effect.flatMap(BacklogRepo, ({ read }) => read(now))
-  return [...stalledQueues(backlog, now), ...unreadNetworks(backlog, now)].map(({ message }) =>
-    warning("work", `${message} Start the service, or look for errors in its log.`)
+  const unread = unreadNetworks(backlog, now).map(({ message }) => ({ message, cause: undefined }))
+  return [...stalledQueues(backlog, now), ...unread].map(({ cause, message }) =>
+    warning("work", `${message} ${cause ?? "Start the service, or look for errors in its log."}`)
   )
 }).pipe(
   Effect.catch(({ message, sqlState }) =>

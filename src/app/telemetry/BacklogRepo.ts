@@ -15,6 +15,8 @@ import { waitingEndpoints } from "../../platform/workers/waitingEndpointsSql.ts"
 const Row = Schema.Struct({
   ...EarliestDue.fields,
   mail_failing_since: Schema.NullOr(Schema.Date),
+  mail_error: Schema.NullOr(Schema.String),
+  post_error: Schema.NullOr(Schema.String),
   delivery_count: Schema.Int,
   report_count: Schema.Int,
   block_count: Schema.Int,
@@ -36,6 +38,8 @@ export interface Backlog {
   }
   /** The time since which a queue's oldest row has been due; queues without a due row are absent. */
   readonly dueSince: ReadonlyMap<Queue, Date>
+  /** The last error of a queue's oldest failed row, for the queues that store it. */
+  readonly errors: ReadonlyMap<Queue, string>
   /** Time of the newest block whose transfers were read, by open or closing network; undefined before the first. */
   readonly readUntil: ReadonlyMap<Env, Date | undefined>
   /** Open alerts by kind that can be closed for everybody: none of transfers, nor of one member. */
@@ -90,6 +94,10 @@ export class BacklogRepo extends Context.Service<
                 SELECT FROM mails sent
                 WHERE sent.due_at IS NULL AND sent.created_at > mails.created_at - interval '2 days'
                   AND sent.sent_at > mails.created_at)) AS mail_failing_since,
+              (SELECT error FROM mails WHERE due_at IS NOT NULL AND error IS NOT NULL
+                ORDER BY created_at LIMIT 1) AS mail_error,
+              (SELECT error FROM alert_posts WHERE due_at IS NOT NULL AND error IS NOT NULL
+                ORDER BY due_at LIMIT 1) AS post_error,
               (SELECT count(*)::int FROM webhook_deliveries WHERE due_at IS NOT NULL) AS delivery_count,
               (SELECT count(*)::int FROM payment_reports WHERE next_check_at IS NOT NULL) AS report_count,
               (SELECT count(*)::int FROM claimed_transfers WHERE watch_at IS NOT NULL) AS block_count,
@@ -117,6 +125,10 @@ export class BacklogRepo extends Context.Service<
             dueSince: new Map([
               ...[...dueTimes(row)].filter(([, since]) => since <= at),
               ...(row.mail_failing_since === null ? [] : [["mails", row.mail_failing_since] as const])
+            ]),
+            errors: new Map([
+              ...(row.mail_error === null ? [] : [["mails", row.mail_error] as const]),
+              ...(row.post_error === null ? [] : [["alert posts", row.post_error] as const])
             ]),
             readUntil: new Map(
               executing.map((env) => [env, row.read_until[String(networks[env].chainId)]] as const)

@@ -50,12 +50,13 @@ const make = Effect.gen(function* () {
   const readings = new Map<Env, Reading>()
   const halts = new Set<string>(executing.map((env) => `chain ${env}`))
 
+  /** This instance runs, so the cause is an error. */
   const troubleOf = (worker: string | undefined) => {
     const troubles = progress
       .troubles()
       .filter((trouble) => worker === undefined || trouble.worker === worker)
     return troubles.length === 0
-      ? "Check that an instance runs, and what its log says."
+      ? "Look for errors in the service's log."
       : `In this instance: ${troubles.map(({ words, worker: name }) => `${name}: ${words}`).join("; ")}.`
   }
 
@@ -97,8 +98,8 @@ const make = Effect.gen(function* () {
   })
 
   const lookAt = Effect.fnUntraced(function* (backlog: Backlog, now: Date, stalled: Map<string, Stalled>) {
-    for (const { message, queue } of stalledQueues(backlog, now))
-      stalled.set(queue, { message: `${message} ${troubleOf(undefined)}` })
+    for (const { cause, message, queue } of stalledQueues(backlog, now))
+      stalled.set(queue, { message: `${message} ${cause ?? troubleOf(undefined)}` })
     const halted = new Map<Env, Date>()
     for (const [env, until] of backlog.readUntil) noteReading(env, until, now.getTime())
     /** The reading is behind, and may be catching up: that raises no alert, and closes none. */

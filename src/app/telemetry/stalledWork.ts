@@ -4,6 +4,10 @@ import { networks } from "../../domain/networks.ts"
 import type { Queue } from "../../platform/workers/DueWork.ts"
 import type { Backlog } from "./BacklogRepo.ts"
 
+const maxErrorLength = 200
+const sentenceOf = (error: string) =>
+  `The last error: ${error.replace(/\s+/g, " ").trim().replace(/\.$/, "").slice(0, maxErrorLength)}.`
+
 const minuteMillis = 60_000
 /** The maximum time that a row may be due: leases of killed processes end within seconds. */
 const limitMillis = 5 * minuteMillis
@@ -38,17 +42,21 @@ const waiting: { readonly [Q in Queue]: { readonly limit: number; readonly conse
 export interface StalledQueue {
   readonly queue: Queue
   readonly message: string
+  /** A sentence with the last error, if the queue stores it. */
+  readonly cause: string | undefined
 }
 
 /** Queues whose oldest row has been due for longer than the limit. */
-export const stalledQueues = ({ dueSince }: Backlog, now: Date): ReadonlyArray<StalledQueue> =>
+export const stalledQueues = ({ dueSince, errors }: Backlog, now: Date): ReadonlyArray<StalledQueue> =>
   [...dueSince].flatMap(([queue, since]) => {
     const { consequence, limit } = waiting[queue]
+    const error = errors.get(queue)
     return now.getTime() - since.getTime() < limit
       ? []
       : [
           {
             queue,
+            cause: error === undefined ? undefined : sentenceOf(error),
             message: `The oldest item in the queue "${queue}" has been due since ${since.toISOString()}. ${consequence}`
           }
         ]

@@ -93,6 +93,20 @@ describe("waiting work", () => {
       })
     )
 
+  testEffect("the alert about mails that the server rejects quotes the oldest mail's error", () =>
+    Effect.gen(function* () {
+      const { context, raised, read, sql, watch } = yield* world
+      yield* read("1970-01-01T01:00:00Z")
+      yield* Effect.provideContext(withoutMoves(sql.unsafe(overdue.mails)), context)
+      yield* sql`UPDATE mails SET error = E'connect ECONNREFUSED\n127.0.0.1:25', due_at = '2100-01-01'`
+      yield* watch
+      yield* passes("30 seconds", "30 seconds")
+      expect(raised.get("mails")).toBe(
+        'The oldest item in the queue "mails" has been due since 1960-01-01T00:00:00.000Z. Emails are delayed. The last error: connect ECONNREFUSED 127.0.0.1:25.'
+      )
+    })
+  )
+
   testEffect("a due row raises no alert before its limit is over", () =>
     Effect.gen(function* () {
       const { context, sql } = yield* world
