@@ -1,6 +1,6 @@
 // `doctor`: checks what a deployment depends on, and gives a remedy for each problem.
 
-import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Cause, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
@@ -21,6 +21,7 @@ import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
+import { DatabaseRefusal } from "../../platform/database/DatabaseRefusal.ts"
 import { fullDisk } from "../../platform/database/fullDisk.ts"
 import { isReadOnly } from "../../platform/database/makeReadOnly.ts"
 import { layerOpenNetworks, Networks } from "../../platform/Networks.ts"
@@ -172,14 +173,22 @@ const diskFindings = Effect.map(AppConfig, ({ database }) => {
   return full === undefined ? [] : [failure("database", `${full}: nothing can be written until then.`)]
 })
 
-const silentDatabase = Effect.map(AppConfig, ({ database }) =>
-  failure(
-    "database",
-    database._tag === "Embedded"
-      ? `The embedded database in ${database.directory} does not respond. Read the end of ${database.directory}/postgres.log.`
-      : "It does not respond. Check that the database runs, and the host, port, user and password in DATABASE_URL."
-  )
-)
+/** Why the database cannot be used: in the words of the service's start, if it is more than silence. */
+const unusableFindings = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+  const refusal = Cause.squash(cause)
+  if (refusal instanceof DatabaseRefusal) return [failure("database", refusal.message)]
+  const disk = yield* diskFindings
+  if (disk.length > 0) return disk
+  const { database } = yield* AppConfig
+  return [
+    failure(
+      "database",
+      database._tag === "Embedded"
+        ? `The embedded database in ${database.directory} does not respond. Read the end of ${database.directory}/postgres.log.`
+        : "It does not respond. Check that the database runs, and the host, port, user and password in DATABASE_URL."
+    )
+  ]
+})
 
 /** The wei that each wallet spends per day, by the last week; undefined for a wallet that spent nothing. */
 const spendingOf = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
@@ -219,15 +228,12 @@ const databaseFindings = (wallets: ReadonlyArray<Address>) =>
       ).pipe(Layer.provideMerge(Database.layerCopy))
     ),
     Effect.timeout("45 seconds"),
-    Effect.catchCause(() =>
-      Effect.gen(function* () {
-        const disk = yield* diskFindings
-        return {
-          findings: disk.length > 0 ? disk : [yield* silentDatabase],
-          spending: unknownSpending,
-          receivers: []
-        }
-      })
+    Effect.catchCause((cause) =>
+      Effect.map(unusableFindings(cause), (findings) => ({
+        findings,
+        spending: unknownSpending,
+        receivers: []
+      }))
     )
   )
 const unknownSpending: ReadonlyMap<Address, bigint | undefined> = new Map()

@@ -62,6 +62,15 @@ const findings = (output: string) =>
       `${about.replace(/:\d+$/, "")} ${level}`
   )
 
+/** `doctor` with nodes that do not respond. */
+const examined = (env: Readonly<Record<string, string>>) =>
+  spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
+    HOST: "127.0.0.1",
+    ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+    BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
+    ...env
+  })
+
 const createMerchant = Effect.fnUntraced(function* (dataDir: string, receiver: string) {
   const made = yield* spawnProgram(
     ["src/app/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
@@ -173,7 +182,7 @@ describe("cli doctor", () => {
         "the logs of its newest block: pruned history unavailable (4444)",
         "missing.txt cannot be read (ENOENT)",
         "The node does not respond (eth_chainId: no answer)",
-        "password in DATABASE_URL"
+        `The database quittance at 127.0.0.1:${dead} cannot be used: `
       ])
         expect(ill.output()).toContain(told)
       // 900 s, and the time until the look at it.
@@ -248,13 +257,7 @@ describe("cli doctor", () => {
         sql.unsafe(`ALTER DATABASE ${url.pathname.slice(1)} SET default_transaction_read_only = on`)
       )
       yield* Effect.promise(() => sql.close())
-      const closed = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
-        DATA_DIR: dataDir,
-        DATABASE_URL,
-        HOST: "127.0.0.1",
-        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
-        BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
-      })
+      const closed = yield* examined({ DATA_DIR: dataDir, DATABASE_URL })
       expect(yield* closed.exited).toBe(1)
       expect(findings(closed.output())).toContain("database failure")
       expect(closed.output()).toContain("bun run cli database reopen")
@@ -280,18 +283,46 @@ describe("cli doctor", () => {
           VALUES (${user}, 'lost', '\\x00', now())`
           await sql.close()
         })
-        const looked = yield* spawnProgram(["src/app/cli/main.ts", "doctor", "--json"], {
-          DATA_DIR: yield* temporaryDirectory,
-          DATABASE_URL,
-          HOST: "127.0.0.1",
-          ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
-          BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
-        })
+        const looked = yield* examined({ DATA_DIR: yield* temporaryDirectory, DATABASE_URL })
         yield* looked.exited
         expect(findings(looked.output())).toContain("secrets failure")
         expect(findings(looked.output())).toContain("secrets warning")
         for (const told of ["lacks the key `gone`", "lacks the key `lost`", "webhook regenerate-secret"])
           expect(looked.output()).toContain(told)
       })
+  )
+
+  liveEffect("a database that cannot be used is reported with the cause that the start names", () =>
+    Effect.gen(function* () {
+      const DATA_DIR = yield* temporaryDirectory
+      const foreign = new URL(postgresUrl)
+      foreign.password = "wrong"
+      const missing = new URL(postgresUrl)
+      missing.pathname = "/no-such-database"
+      const plain = new URL(postgresUrl)
+      plain.searchParams.set("sslmode", "require")
+      const web = yield* listening(() => new Response("a web page"))
+      const mute = yield* Effect.acquireRelease(
+        Effect.sync(() => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } })),
+        (server) => Effect.sync(() => server.stop(true))
+      )
+      const cases = [
+        [foreign.href, "password authentication failed"],
+        [missing.href, 'database \\"no-such-database\\" does not exist'],
+        [plain.href, "The server does not support TLS"],
+        ["postgres://shop:secret@no-such-host.invalid/shop", "getaddrinfo ENOTFOUND"],
+        [`postgres://shop:secret@127.0.0.1:${web.port}/shop`, "Message length"],
+        [`postgres://shop:secret@127.0.0.1:${mute.port}/shop`, "Connection timed out"]
+      ] as const
+      yield* Effect.forEach(
+        cases,
+        Effect.fnUntraced(function* ([DATABASE_URL, cause]) {
+          const looked = yield* examined({ DATA_DIR, DATABASE_URL })
+          expect(yield* looked.exited).toBe(1)
+          expect(looked.output()).toContain(`cannot be used: ${cause}`)
+        }),
+        { concurrency: "unbounded" }
+      )
+    })
   )
 })
