@@ -1,5 +1,5 @@
 // Secrets that development generates: once, into DATA_DIR, readable only by their owner.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { entropyToMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
@@ -12,6 +12,9 @@ import { namedKey } from "./namedKey.ts"
 const SecretsFile = Schema.Struct({ intentTokenSecrets: Schema.String, encryptionKeys: Schema.String })
 const WalletFile = Schema.Struct({ agentWalletMnemonic: Schema.String })
 
+const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : undefined)
+const isFull = (error: unknown) => codeOf(error) === "ENOSPC"
+
 /** The content of `DATA_DIR/file`; `fresh` if it is new. The first writer wins. */
 const storedOnce = Effect.fnUntraced(function* <T, E>(
   dataDir: string,
@@ -20,20 +23,24 @@ const storedOnce = Effect.fnUntraced(function* <T, E>(
   fresh: NoInfer<T>
 ) {
   const path = join(dataDir, file)
-  const refusal = (cause: unknown) =>
-    ConfigRefusal.of([
+  const refusal = (cause: unknown) => {
+    const remedy = isFull(cause) ? "Free space on its disk" : "Make the directory writable"
+    return ConfigRefusal.of([
       {
         variable: "DATA_DIR",
-        message: `DATA_DIR: cannot keep development secrets in ${path} (${cause instanceof Error ? cause.message : "unreadable"}). Make the directory writable or set INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS and AGENT_WALLET_MNEMONIC.`
+        message: `DATA_DIR: cannot keep development secrets in ${path} (${cause instanceof Error ? cause.message : "unreadable"}). ${remedy} or set INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS and AGENT_WALLET_MNEMONIC.`
       }
     ])
+  }
   const text = yield* Effect.try({
     try: () => {
       mkdirSync(dataDir, { recursive: true, mode: 0o700 })
       try {
         writeFileSync(path, JSON.stringify(fresh), { mode: 0o600, flag: "wx" })
       } catch (error) {
-        if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+        // An empty file would look like damaged secrets to the next start.
+        if (isFull(error)) rmSync(path, { force: true })
+        if (codeOf(error) !== "EEXIST") throw error
         chmodSync(path, 0o600)
       }
       return readFileSync(path, "utf8")

@@ -54,11 +54,17 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
   })
   const users = join(cluster.directory, "users.lock")
   /** Lets only one process at a time start or stop the server. */
-  const startLock = waitAlone(join(cluster.directory, "start.lock"))
+  const startLock = Effect.mapError(waitAlone(join(cluster.directory, "start.lock")), ({ cause }) =>
+    sentenceOf(directory, cause)
+  )
   const leave = (mine: { readonly close: () => void }) =>
     Effect.scoped(
       Effect.gen(function* () {
-        const isAlone = yield* startLock.pipe(Effect.interruptible, Effect.timeoutOption(leaveMillis))
+        const isAlone = yield* startLock.pipe(
+          Effect.interruptible,
+          Effect.timeoutOption(leaveMillis),
+          Effect.orElseSucceed(() => Option.none())
+        )
         mine.close()
         const last = Option.isSome(isAlone) ? holdAlone(users) : undefined
         if (last === undefined) return

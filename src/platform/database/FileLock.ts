@@ -1,7 +1,7 @@
 // Locks between processes that end with their holder, however it dies: SQLite's locks on a file.
 import { Database as SqliteFile } from "bun:sqlite"
 import { existsSync, readFileSync, statSync } from "node:fs"
-import { Effect, Schedule, type Scope } from "effect"
+import { type Cause, Effect, Schedule, type Scope } from "effect"
 
 const isBusy = (error: unknown) => error instanceof Error && /locked|busy/i.test(error.message)
 
@@ -9,6 +9,8 @@ const open = (path: string, statement: string): SqliteFile | undefined => {
   const file = new SqliteFile(path)
   try {
     file.run("PRAGMA locking_mode = NORMAL")
+    // Nothing is ever committed, so a lock needs no space on the disk.
+    file.run("PRAGMA journal_mode = MEMORY")
     file.run(statement)
     // The first read takes the lock that BEGIN only announces.
     file.query("SELECT count(*) FROM sqlite_master").get()
@@ -37,11 +39,11 @@ const holderOf = (path: string): string => {
   return pid === undefined ? "another process" : `process ${pid}`
 }
 
-/** Waits until this process holds the file exclusively, for as long as the scope is open. */
-export const waitAlone = (path: string): Effect.Effect<void, never, Scope.Scope> => {
+/** Waits until this process holds the file exclusively, for as long as the scope is open. Fails with file system errors. */
+export const waitAlone = (path: string): Effect.Effect<void, Cause.UnknownError, Scope.Scope> => {
   const taken = Effect.uninterruptible(
     Effect.gen(function* () {
-      const file = holdAlone(path)
+      const file = yield* Effect.try(() => holdAlone(path))
       if (file !== undefined) yield* Effect.addFinalizer(() => Effect.sync(() => file.close()))
       return file !== undefined
     })

@@ -13,6 +13,7 @@ import { listening } from "../../support/listening.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
+import { smallDisk } from "../../support/smallDisk.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
 
 const separatorOf = (chainId: number) => {
@@ -322,6 +323,20 @@ describe("cli doctor", () => {
           expect(looked.output()).toContain(`cannot be used: ${cause}`)
         }),
         { concurrency: "unbounded" }
+      )
+    })
+  )
+
+  liveEffect("an embedded database on a full disk is reported with the disk and the remedy", () =>
+    Effect.gen(function* () {
+      const disk = yield* smallDisk
+      if (disk === undefined) return
+      yield* createMerchant(disk.directory, `0x${"1".repeat(40)}`)
+      disk.fill()
+      const looked = yield* examined({ DATA_DIR: disk.directory })
+      expect(yield* looked.exited).toBe(1)
+      expect(looked.output()).toContain(
+        `The disk that holds ${disk.directory}/postgres is full (0 MB are free)`
       )
     })
   )

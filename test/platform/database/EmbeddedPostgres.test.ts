@@ -36,6 +36,7 @@ import { send } from "../../support/contractCheck.ts"
 import { noteFault } from "../../support/faultTable.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
 import { liveEffect } from "../../support/run.ts"
+import { smallDisk } from "../../support/smallDisk.ts"
 
 const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
 
@@ -645,21 +646,51 @@ describe("the embedded Postgres", () => {
 
     liveEffect("a full disk takes the instance out of rotation until there is space again", () =>
       Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=200m", "tmpfs", dataDir])
-        // Some containers may not mount.
-        if (mounted.exitCode !== 0) return
-        yield* Effect.addFinalizer(() => Effect.sync(() => Bun.spawnSync(["umount", "-l", dataDir])))
-        const running = yield* service(dataDir)
+        const disk = yield* smallDisk
+        if (disk === undefined) return
+        const running = yield* service(disk.directory)
         yield* untilReady(running)
-        const fill = join(dataDir, "fill")
-        Bun.spawnSync(["dd", "if=/dev/zero", `of=${fill}`, "bs=1M"])
+        disk.fill()
         const told = async () => (await fetch(`${running.baseUrl}/readyz`)).status
         yield* until(async () => (await told()) === 503)
-        rmSync(fill)
+        disk.free()
         yield* until(async () => (await told()) === 200)
+        disk.fill()
+        // Its server stops with it, although nothing can be written.
+        const pid = serverOf(disk.directory) ?? 0
         yield* running.kill("SIGTERM")
         yield* running.exited
+        yield* until(() => !isAlive(pid))
+      })
+    )
+
+    liveEffect("a start on a full disk names the disk and the remedy, and leaves nothing behind", () =>
+      Effect.gen(function* () {
+        const disk = yield* smallDisk
+        if (disk === undefined) return
+        const { directory } = disk
+        const list = Effect.fnUntraced(function* () {
+          const listed = yield* spawnProgram(["src/app/cli/main.ts", "merchant", "list"], {
+            DATA_DIR: directory
+          })
+          return [yield* listed.exited, listed.output()] as const
+        })
+        disk.fill()
+        expect(yield* list()).toEqual([
+          1,
+          expect.stringMatching(
+            /secrets\.json \(ENOSPC.*\)\. Free space on its disk or set INTENT_TOKEN_SECRETS/
+          )
+        ])
+        disk.free()
+        expect((yield* list())[0]).toBe(0)
+        disk.fill()
+        expect(yield* list()).toEqual([
+          1,
+          expect.stringContaining(
+            `The embedded database in ${directory}/postgres cannot be opened. The disk that holds ${directory}/postgres is full (0 MB are free). Free space on it`
+          )
+        ])
       })
     )
 
