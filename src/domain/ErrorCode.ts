@@ -338,7 +338,7 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The database does not answer, or the service is starting. Requests that were answered with success are stored. Try this one again after as many seconds as the header `retry-after` says."
+      "The service cannot use its database at the moment, or is starting. Requests that were answered with success are stored. Try this one again after as many seconds as the header `retry-after` says."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,

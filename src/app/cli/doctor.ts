@@ -2,6 +2,7 @@
 
 import { Cause, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import { SqlClient, SqlError } from "effect/sql"
 import { toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { readDenyList } from "../../chain/DenyList.ts"
@@ -24,6 +25,8 @@ import { ClockRepo } from "../../platform/database/ClockRepo.ts"
 import { DatabaseRefusal } from "../../platform/database/DatabaseRefusal.ts"
 import { fullDisk } from "../../platform/database/fullDisk.ts"
 import { isReadOnly } from "../../platform/database/makeReadOnly.ts"
+import { causeOf } from "../../platform/database/migrate.ts"
+import { sqlStateOf } from "../../platform/database/sqlStateOf.ts"
 import { layerOpenNetworks, Networks } from "../../platform/Networks.ts"
 import { EndpointUrlRepo } from "../../webhooks/EndpointUrlRepo.ts"
 import { BacklogRepo } from "../telemetry/BacklogRepo.ts"
@@ -173,6 +176,24 @@ const diskFindings = Effect.map(AppConfig, ({ database }) => {
   return full === undefined ? [] : [failure("database", `${full}: nothing can be written until then.`)]
 })
 
+/** A server on a full disk answers, but stores nothing. The table's rows need new pages in a file. */
+const storingFindings = Effect.gen(function* () {
+  if ((yield* AppConfig).database._tag === "Embedded") return yield* diskFindings
+  const sql = yield* SqlClient.SqlClient
+  const error = yield* sql
+    .withTransaction(
+      Effect.andThen(
+        sql`CREATE TEMPORARY TABLE quittance_doctor AS SELECT generate_series(1, 10000) AS number`,
+        Effect.fail("rolled back")
+      )
+    )
+    .pipe(Effect.flip)
+  // Other refusals, such as for a role without TEMPORARY, show nothing about the disk.
+  return SqlError.isSqlError(error) && sqlStateOf(error).startsWith("53")
+    ? [failure("database", `It cannot store anything: ${causeOf(error)}. Free space on the server's disk.`)]
+    : []
+})
+
 /** Why the database cannot be used: in the words of the service's start, if it is more than silence. */
 const unusableFindings = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
   const refusal = Cause.squash(cause)
@@ -209,7 +230,8 @@ const databaseFindings = (wallets: ReadonlyArray<Address>) =>
     const endpoints = yield* Effect.catchCause(endpointFindings, () => Effect.succeed([]))
     const work = yield* workFindings
     const spending = yield* Effect.catchCause(spendingOf(wallets), () => Effect.succeed(unknownSpending))
-    const disk = yield* diskFindings
+    // Any write to a closed database ends the connection.
+    const disk = closed.length > 0 ? [] : yield* Effect.catchCause(storingFindings, () => Effect.succeed([]))
     const repo = yield* ReceiverBlacklistRepo
     const addresses = yield* Effect.catchCause(repo.receivers(envs), () => Effect.succeed([]))
     return {

@@ -4,11 +4,12 @@ import { describe, expect } from "bun:test"
 import { utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { SQL } from "bun"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { mnemonicToAccount } from "viem/accounts"
 import { freePort } from "../../../src/app/dev/freePort.ts"
 import { domainSeparator } from "../../../src/chain/domainSeparator.ts"
 import { networks } from "../../../src/domain/networks.ts"
+import { joinEmbeddedPostgres } from "../../../src/platform/database/EmbeddedPostgres.ts"
 import { listening } from "../../support/listening.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
@@ -338,6 +339,56 @@ describe("cli doctor", () => {
       expect(looked.output()).toContain(
         `The disk that holds ${disk.directory}/postgres is full (0 MB are free)`
       )
+    })
+  )
+
+  liveEffect("a server whose disk is full is reported, although it answers", () =>
+    Effect.gen(function* () {
+      const disk = yield* smallDisk
+      if (disk === undefined) return
+      const port = yield* freePort(0)
+      const { password } = yield* joinEmbeddedPostgres(disk.directory, {
+        listen_addresses: "127.0.0.1",
+        port: String(port)
+      })
+      const env = {
+        DATA_DIR: yield* temporaryDirectory,
+        DATABASE_URL: `postgres://postgres:${Redacted.value(password)}@127.0.0.1:${port}/postgres`
+      }
+      const well = yield* examined(env)
+      yield* well.exited
+      expect(findings(well.output())).not.toContain("database failure")
+      disk.fill()
+      const looked = yield* examined(env)
+      expect(yield* looked.exited).toBe(1)
+      expect(looked.output()).toMatch(
+        /"It cannot store anything: .*No space left on device\. Free space on the server's disk\."/
+      )
+      disk.free()
+    })
+  )
+
+  liveEffect("a role that may not create temporary tables is not mistaken for a full disk", () =>
+    Effect.gen(function* () {
+      const url = new URL(yield* ownDatabase())
+      const role = `${url.pathname.slice(1)}_role`
+      const sql = new SQL(url.href, { max: 1 })
+      yield* Effect.promise(async () => {
+        await sql.unsafe(`REVOKE TEMPORARY ON DATABASE ${url.pathname.slice(1)} FROM PUBLIC`)
+        await sql.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
+      })
+      yield* Effect.addFinalizer(() =>
+        Effect.promise(async () => {
+          await sql.unsafe(`DROP ROLE ${role}`)
+          await sql.close()
+        })
+      )
+      url.username = role
+      url.password = "secret"
+      const looked = yield* examined({ DATA_DIR: yield* temporaryDirectory, DATABASE_URL: url.href })
+      yield* looked.exited
+      expect(findings(looked.output())).toContain("database ok")
+      expect(findings(looked.output())).not.toContain("database failure")
     })
   )
 })
