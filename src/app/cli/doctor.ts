@@ -27,6 +27,8 @@ import { fullDisk } from "../../platform/database/fullDisk.ts"
 import { isReadOnly } from "../../platform/database/makeReadOnly.ts"
 import { causeOf } from "../../platform/database/migrate.ts"
 import { sqlStateOf } from "../../platform/database/sqlStateOf.ts"
+import { checkRedis } from "../../platform/limits/RateLimiter/RateLimiterRedis.ts"
+import { mailTransport } from "../../platform/mail/mailTransport.ts"
 import { layerOpenNetworks, Networks } from "../../platform/Networks.ts"
 import { EndpointUrlRepo } from "../../webhooks/EndpointUrlRepo.ts"
 import { BacklogRepo } from "../telemetry/BacklogRepo.ts"
@@ -274,6 +276,47 @@ const denyListFinding = Effect.gen(function* () {
   )
 })
 
+/** Signs in to the mail server, without sending anything. */
+const mailFindings = Effect.gen(function* () {
+  const config = yield* AppConfig
+  if (Option.isNone(config.smtp)) return []
+  const { url } = config.smtp.value
+  return yield* Effect.scoped(
+    Effect.flatMap(mailTransport(config, url, 1), (transport) => Effect.tryPromise(() => transport.verify()))
+  ).pipe(
+    Effect.timeout("10 seconds"),
+    Effect.as(ok("mail", "The server of SMTP_URL accepts connections")),
+    Effect.catch((error) =>
+      Effect.succeed(
+        failure(
+          "mail",
+          `The server of SMTP_URL cannot be used: ${causeOf(error)}. Emails wait, and are given up after about a day. Check its address, user and password.`
+        )
+      )
+    ),
+    Effect.map(Array.of)
+  )
+})
+
+const redisFindings = Effect.flatMap(AppConfig, ({ redisUrl }) =>
+  Option.match(redisUrl, {
+    onNone: () => Effect.succeed([]),
+    onSome: (url) =>
+      checkRedis(url).pipe(
+        Effect.as(ok("redis", "It responds and accepts writes")),
+        Effect.catch((error) =>
+          Effect.succeed(
+            failure(
+              "redis",
+              `Redis at REDIS_URL cannot be used: ${causeOf(error)}. Until it can, each instance limits requests by itself. Check its address, user and password.`
+            )
+          )
+        ),
+        Effect.map(Array.of)
+      )
+  })
+)
+
 const codeOf = (error: unknown): string => {
   for (let at = error, depth = 0; depth < 4 && typeof at === "object" && at !== null; depth++) {
     if ("code" in at && typeof at.code === "string") return at.code
@@ -374,6 +417,8 @@ export const doctor = Command.make(
               )
             ),
           Effect.map(denyListFinding, Array.of),
+          mailFindings,
+          redisFindings,
           Effect.map(publicFinding(baseUrl), Array.of)
         ],
         { concurrency: "unbounded" }
@@ -396,13 +441,13 @@ export const doctor = Command.make(
     if (failures === 0) return yield* print(input.json, { findings }, lines)
     if (!input.json) yield* Console.log(lines.join("\n"))
     return yield* new CommandFailed({
-      message: `${failures} of ${findings.length} checks found a problem that would stop payments.`,
+      message: `${failures} of ${findings.length} checks failed.`,
       fields: { findings }
     })
   })
 ).pipe(
   Command.withDescription(
-    "Check the database, nodes, clocks, wallets, webhook endpoints, address and certificates"
+    "Check the database, nodes, clocks, wallets, webhook endpoints, mail, Redis, address and certificates"
   ),
   Command.withExamples([
     {

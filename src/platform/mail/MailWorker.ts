@@ -1,17 +1,15 @@
 // Sends waiting email immediately; if the server is unavailable or defers it, retries for about a day. Urgent email is
 // retried every minute for an hour.
-import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { afterDelays, dueAfter, type RetrySchedule } from "../workers/RetrySchedule.ts"
 import { supervised } from "../workers/supervised.ts"
-import { ehloName } from "./ehloName.ts"
 import { MailRepo, type QueuedMail } from "./MailRepo.ts"
+import { mailTransport } from "./mailTransport.ts"
 
-/** A server that is silent for this long is abandoned. */
-const silenceMillis = 10_000
 /** The number of emails that are sent concurrently: this many urgent ones, and this many others. */
 const concurrentMails = 4
 /** The attempts to send an urgent email: somebody is waiting for it, and its link is valid for an hour. */
@@ -42,31 +40,13 @@ const failureOf = (error: unknown) => {
 
 export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { baseUrl, smtp } = yield* AppConfig
-    if (Option.isNone(smtp)) return
-    const { from, url } = smtp.value
+    const config = yield* AppConfig
+    if (Option.isNone(config.smtp)) return
+    const { from, url } = config.smtp.value
     const repo = yield* MailRepo
     const due = yield* DueWork
     const retryPolicy = yield* MailRetryPolicy
-    // Loaded only if email is sent: it is a tenth of the service's code.
-    const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
-    const transport = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        createTransport({
-          // A `name` in the URL takes precedence.
-          name: ehloName(baseUrl),
-          url: Redacted.value(url),
-          pool: true,
-          maxConnections: 2 * concurrentMails,
-          connectionTimeout: silenceMillis,
-          greetingTimeout: silenceMillis,
-          socketTimeout: silenceMillis,
-          disableFileAccess: true,
-          disableUrlAccess: true
-        })
-      ),
-      (open) => Effect.sync(() => open.close())
-    )
+    const transport = yield* mailTransport(config, url, 2 * concurrentMails)
 
     const send = Effect.fn("Mail.send")(function* (
       { attempts, body, id, recipient, subject }: QueuedMail,

@@ -10,9 +10,11 @@ import { freePort } from "../../../src/app/dev/freePort.ts"
 import { domainSeparator } from "../../../src/chain/domainSeparator.ts"
 import { networks } from "../../../src/domain/networks.ts"
 import { joinEmbeddedPostgres } from "../../../src/platform/database/EmbeddedPostgres.ts"
+import { smtpServer } from "../../platform/mail/smtpServer.ts"
 import { listening } from "../../support/listening.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../../support/process.ts"
+import { redisMissing, startRedis } from "../../support/redis.ts"
 import { liveEffect } from "../../support/run.ts"
 import { smallDisk } from "../../support/smallDisk.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
@@ -72,6 +74,12 @@ const examined = (env: Readonly<Record<string, string>>) =>
     BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
     ...env
   })
+
+/** It accepts connections and never answers. */
+const muteServer = Effect.acquireRelease(
+  Effect.sync(() => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } })),
+  (server) => Effect.sync(() => server.stop(true))
+)
 
 const createMerchant = Effect.fnUntraced(function* (dataDir: string, receiver: string) {
   const made = yield* spawnProgram(
@@ -156,7 +164,7 @@ describe("cli doctor", () => {
       expect(yield* ill.exited).toBe(1)
       // One JSON document, for programs that parse the whole output.
       expect(JSON.parse(ill.stdout()).error).toEqual({
-        message: "6 of 15 checks found a problem that would stop payments."
+        message: "6 of 15 checks failed."
       })
       expect(findings(ill.output())).toEqual([
         "configuration ok",
@@ -304,10 +312,7 @@ describe("cli doctor", () => {
       const plain = new URL(postgresUrl)
       plain.searchParams.set("sslmode", "require")
       const web = yield* listening(() => new Response("a web page"))
-      const mute = yield* Effect.acquireRelease(
-        Effect.sync(() => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } })),
-        (server) => Effect.sync(() => server.stop(true))
-      )
+      const mute = yield* muteServer
       const cases = [
         [foreign.href, "password authentication failed"],
         [missing.href, 'database \\"no-such-database\\" does not exist'],
@@ -389,6 +394,55 @@ describe("cli doctor", () => {
       yield* looked.exited
       expect(findings(looked.output())).toContain("database ok")
       expect(findings(looked.output())).not.toContain("database failure")
+    })
+  )
+
+  liveEffect("the mail server and Redis are checked, and each failure names its cause", () =>
+    Effect.gen(function* () {
+      const mail = yield* smtpServer(() => undefined)
+      const redis = redisMissing === undefined ? yield* startRedis : undefined
+      const closed = `127.0.0.1:${yield* freePort(0)}`
+      const mute = yield* muteServer
+      const MAIL_FROM = "shop@example.com"
+      const DATABASE_URL = yield* ownDatabase()
+      const cases = [
+        [
+          { SMTP_URL: `smtp://shop:secret@127.0.0.1:${mail.port}`, ...(redis && { REDIS_URL: redis.url }) },
+          ["mail ok", ...(redis === undefined ? [] : ["redis ok"])],
+          []
+        ],
+        [
+          { SMTP_URL: `smtp://${closed}`, REDIS_URL: `redis://${closed}` },
+          ["mail failure", "redis failure"],
+          ["SMTP_URL cannot be used: connect ECONNREFUSED", "REDIS_URL cannot be used: Connection closed"]
+        ],
+        [
+          {
+            SMTP_URL: `smtp://shop:wrong@127.0.0.1:${mail.port}`,
+            REDIS_URL: `redis://127.0.0.1:${mute.port}`
+          },
+          ["mail failure", "redis failure"],
+          ["SMTP_URL cannot be used: Invalid login", "REDIS_URL cannot be used: Connection closed"]
+        ]
+      ] as const
+      yield* Effect.forEach(
+        cases,
+        Effect.fnUntraced(function* ([env, levels, causes]) {
+          const looked = yield* examined({
+            DATA_DIR: yield* temporaryDirectory,
+            DATABASE_URL,
+            MAIL_FROM,
+            ...env
+          })
+          yield* looked.exited
+          expect(findings(looked.output()).filter((line: string) => /^(mail|redis)/.test(line))).toEqual([
+            ...levels
+          ])
+          for (const cause of causes) expect(looked.output()).toContain(cause)
+        }),
+        { concurrency: "unbounded" }
+      )
+      expect(mail.taken).toEqual([])
     })
   )
 })

@@ -36,23 +36,45 @@ const shared = Metric.gauge("quittance_limits_shared", {
 
 type Shape = RequestLimits
 
+/** Closed with the scope. */
+const clientOf = (url: Redacted.Redacted<string>, autoReconnect: boolean) =>
+  Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new RedisClient(Redacted.value(url), {
+          connectionTimeout: 2_000,
+          enableOfflineQueue: false,
+          autoReconnect,
+          maxRetries: 1_000_000
+        })
+    ),
+    (open) => Effect.sync(() => open.close())
+  )
+
+const askOf = (client: RedisClient) => (key: string, interval: number, tolerance: number) =>
+  Effect.tryPromise(() =>
+    client.send("EVAL", [script, "1", `quittance:limit:${key}`, String(interval), String(tolerance)])
+  )
+
+/** Always writes: a replica, or a full Redis, would still answer a PING. */
+const probeOf = (client: RedisClient) => askOf(client)("probe", 1, 60_000)
+
+/** Fails if Redis at the URL cannot hold limits. */
+export const checkRedis = (url: Redacted.Redacted<string>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const client = yield* clientOf(url, false)
+      yield* Effect.tryPromise(() => client.connect())
+      yield* probeOf(client)
+    })
+  ).pipe(Effect.timeout("5 seconds"))
+
 /** `local` limits while Redis does not respond. */
 export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shape) =>
   Effect.gen(function* () {
     const requestTimeout = Duration.fromInputUnsafe(yield* RedisTimeout)
     const probeTimeout = Duration.times(requestTimeout, 10)
-    const client = yield* Effect.acquireRelease(
-      Effect.sync(
-        () =>
-          new RedisClient(Redacted.value(url), {
-            connectionTimeout: 2_000,
-            enableOfflineQueue: false,
-            autoReconnect: true,
-            maxRetries: 1_000_000
-          })
-      ),
-      (open) => Effect.sync(() => open.close())
-    )
+    const client = yield* clientOf(url, true)
     // The client keeps trying without a limit; until it connects, limits are local.
     yield* Effect.promise(() => client.connect().catch(() => undefined)).pipe(
       Effect.timeoutOption(probeTimeout)
@@ -60,12 +82,8 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
     const decode = Schema.decodeUnknownEffect(Wait)
     let down = false
 
-    const ask = (key: string, interval: number, tolerance: number) =>
-      Effect.tryPromise(() =>
-        client.send("EVAL", [script, "1", `quittance:limit:${key}`, String(interval), String(tolerance)])
-      )
-    /** Always writes: a replica, or a full Redis, would still answer a PING. */
-    const probe = Effect.timeout(ask("probe", 1, 60_000), probeTimeout)
+    const ask = askOf(client)
+    const probe = Effect.timeout(probeOf(client), probeTimeout)
 
     /** Probes Redis until it limits again; until then, requests are limited locally. */
     const recover = probe.pipe(
