@@ -1,8 +1,7 @@
 // `doctor`: checks what a deployment depends on, and gives a remedy for each problem.
 
-import { Cause, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { SqlClient, SqlError } from "effect/sql"
 import { toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { readDenyList } from "../../chain/DenyList.ts"
@@ -11,37 +10,24 @@ import { type OneNode, oneNode } from "../../chain/oneNode.ts"
 import type { NodeFailure } from "../../chain/RpcPool/NodeFailure.ts"
 import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
-import { OutboxRepo } from "../../chain/wallets/OutboxRepo.ts"
 import { Address, type Env } from "../../domain/Chain.ts"
 import { blocksIn, envs, faucetNetwork, hasTags, networks } from "../../domain/networks.ts"
 import { pluralised } from "../../domain/pluralised.ts"
-import { ReceiverBlacklistRepo } from "../../merchants/ReceiverBlacklistRepo.ts"
 import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts"
 import { variables } from "../../platform/AppConfig/settings.ts"
 import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
-import * as Database from "../../platform/Database.ts"
-import { ClockRepo } from "../../platform/database/ClockRepo.ts"
-import { DatabaseRefusal } from "../../platform/database/DatabaseRefusal.ts"
-import { fullDisk } from "../../platform/database/fullDisk.ts"
-import { isReadOnly } from "../../platform/database/makeReadOnly.ts"
 import { causeOf } from "../../platform/database/migrate.ts"
-import { sqlStateOf } from "../../platform/database/sqlStateOf.ts"
-import { checkRedis } from "../../platform/limits/RateLimiter/RateLimiterRedis.ts"
+import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
 import { mailTransport } from "../../platform/mail/mailTransport.ts"
 import { layerOpenNetworks, Networks } from "../../platform/Networks.ts"
-import { EndpointUrlRepo } from "../../webhooks/EndpointUrlRepo.ts"
-import { BacklogRepo } from "../telemetry/BacklogRepo.ts"
-import { stalledQueues, unreadNetworks } from "../telemetry/stalledWork.ts"
 import { CommandFailed } from "./CommandFailed.ts"
-import { endpointFindings } from "./doctor/endpointFindings.ts"
-import { type Finding, failure, ok, warning } from "./doctor/Finding.ts"
+import { databaseFindings } from "./doctor/databaseFindings.ts"
+import { type Finding, failure, ok, toleratedSeconds, warning } from "./doctor/Finding.ts"
 import { liveFindings } from "./doctor/liveFindings.ts"
-import { secretFindings } from "./doctor/secretFindings.ts"
 import { walletFinding } from "./doctor/walletFinding.ts"
 import { json, print } from "./flags.ts"
 
-const toleratedSeconds = 20
 /** If the newest block is older than this, the chain or the node has stopped. */
 const staleSeconds = 120
 
@@ -129,139 +115,6 @@ const nodeFinding = (env: Env, url: string) =>
     )
   )
 
-/** SQLSTATEs of a database on which this release has not started yet: a table or a column is missing. */
-const isUnmigrated = /^42(P01|703)$/
-
-/** Waiting work that is overdue. */
-const workFindings = Effect.gen(function* () {
-  const now = new Date()
-  const backlog = yield* Effect.flatMap(BacklogRepo, ({ read }) => read(now))
-  const unread = unreadNetworks(backlog, now).map(({ message }) => ({ message, cause: undefined }))
-  return [...stalledQueues(backlog, now), ...unread].map(({ cause, message }) =>
-    warning("work", `${message} ${cause ?? "Start the service, or look for errors in its log."}`)
-  )
-}).pipe(
-  Effect.catch(({ message, sqlState }) =>
-    Effect.succeed(
-      isUnmigrated.test(sqlState) ? [] : [warning("work", `Waiting work cannot be measured: ${message}.`)]
-    )
-  )
-)
-
-const clockFinding = Effect.gen(function* () {
-  const repo = yield* ClockRepo
-  const ahead = Math.round((Date.now() - (yield* repo.now).getTime()) / 1000)
-  return Math.abs(ahead) > toleratedSeconds
-    ? failure(
-        "database",
-        `Its clock is ${Math.abs(ahead)} s ${ahead > 0 ? "behind" : "ahead of"} this machine's. Synchronise both with NTP.`
-      )
-    : ok("database", "It responds, and its clock is correct")
-})
-
-/** A moved database still answers, so this is checked separately. */
-const writingFindings = Effect.gen(function* () {
-  const { database } = yield* AppConfig
-  return (yield* isReadOnly(Database.whereOf(database)))
-    ? [
-        failure(
-          "database",
-          "It is closed to writing: `database move` moved it. Set DATABASE_URL to the new database. To continue with this one, run: bun run cli database reopen"
-        )
-      ]
-    : []
-})
-
-/** On a full disk the embedded database answers but writes nothing. */
-const diskFindings = Effect.map(AppConfig, ({ database }) => {
-  const full = database._tag === "Embedded" ? fullDisk(database.directory) : undefined
-  return full === undefined ? [] : [failure("database", `${full}: nothing can be written until then.`)]
-})
-
-/** A server on a full disk answers, but stores nothing. The table's rows need new pages in a file. */
-const storingFindings = Effect.gen(function* () {
-  if ((yield* AppConfig).database._tag === "Embedded") return yield* diskFindings
-  const sql = yield* SqlClient.SqlClient
-  const error = yield* sql
-    .withTransaction(
-      Effect.andThen(
-        sql`CREATE TEMPORARY TABLE quittance_doctor AS SELECT generate_series(1, 10000) AS number`,
-        Effect.fail("rolled back")
-      )
-    )
-    .pipe(Effect.flip)
-  // Other refusals, such as for a role without TEMPORARY, show nothing about the disk.
-  return SqlError.isSqlError(error) && sqlStateOf(error).startsWith("53")
-    ? [failure("database", `It cannot store anything: ${causeOf(error)}. Free space on the server's disk.`)]
-    : []
-})
-
-/** Why the database cannot be used: in the words of the service's start, if it is more than silence. */
-const unusableFindings = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
-  const refusal = Cause.squash(cause)
-  if (refusal instanceof DatabaseRefusal) return [failure("database", refusal.message)]
-  const disk = yield* diskFindings
-  if (disk.length > 0) return disk
-  const { database } = yield* AppConfig
-  return [
-    failure(
-      "database",
-      database._tag === "Embedded"
-        ? `The embedded database in ${database.directory} does not respond. Read the end of ${database.directory}/postgres.log.`
-        : "It does not respond. Check that the database runs, and the host, port, user and password in DATABASE_URL."
-    )
-  ]
-})
-
-/** The wei that each wallet spends per day, by the last week; undefined for a wallet that spent nothing. */
-const spendingOf = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
-  const outbox = yield* OutboxRepo
-  const now = new Date()
-  const since = new Date(now.getTime() - 7 * 86_400_000)
-  const spent = yield* Effect.forEach(wallets, (wallet) => outbox.spentADay(wallet, since, now))
-  return new Map(wallets.map((wallet, index) => [wallet, spent[index]]))
-})
-
-/** The database, its secrets and webhook endpoints, and the wallets' spending. */
-const databaseFindings = (wallets: ReadonlyArray<Address>) =>
-  Effect.gen(function* () {
-    const clock = yield* clockFinding
-    const closed = yield* writingFindings
-    // A database on which no service has started yet has no secrets.
-    const secrets = yield* Effect.catchCause(secretFindings, () => Effect.succeed([]))
-    const endpoints = yield* Effect.catchCause(endpointFindings, () => Effect.succeed([]))
-    const work = yield* workFindings
-    const spending = yield* Effect.catchCause(spendingOf(wallets), () => Effect.succeed(unknownSpending))
-    // Any write to a closed database ends the connection.
-    const disk = closed.length > 0 ? [] : yield* Effect.catchCause(storingFindings, () => Effect.succeed([]))
-    const repo = yield* ReceiverBlacklistRepo
-    const addresses = yield* Effect.catchCause(repo.receivers(envs), () => Effect.succeed([]))
-    return {
-      findings: [clock, ...disk, ...closed, ...secrets, ...endpoints, ...work],
-      spending,
-      receivers: addresses
-    }
-  }).pipe(
-    Effect.provide(
-      Layer.mergeAll(
-        ClockRepo.layer,
-        EndpointUrlRepo.layer,
-        BacklogRepo.layer,
-        OutboxRepo.layer,
-        ReceiverBlacklistRepo.layer
-      ).pipe(Layer.provideMerge(Database.layerCopy))
-    ),
-    Effect.timeout("45 seconds"),
-    Effect.catchCause((cause) =>
-      Effect.map(unusableFindings(cause), (findings) => ({
-        findings,
-        spending: unknownSpending,
-        receivers: []
-      }))
-    )
-  )
-const unknownSpending: ReadonlyMap<Address, bigint | undefined> = new Map()
-
 const denyListFinding = Effect.gen(function* () {
   const { denyList } = yield* AppConfig
   if (Option.isNone(denyList)) return ok("deny list", "None: DENY_LIST is not set")
@@ -302,7 +155,7 @@ const redisFindings = Effect.flatMap(AppConfig, ({ redisUrl }) =>
   Option.match(redisUrl, {
     onNone: () => Effect.succeed([]),
     onSome: (url) =>
-      checkRedis(url).pipe(
+      RateLimiter.checkRedis(url).pipe(
         Effect.as(ok("redis", "It responds and accepts writes")),
         Effect.catch((error) =>
           Effect.succeed(

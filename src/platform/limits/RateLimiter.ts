@@ -2,7 +2,7 @@
 // through Redis.
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { AppConfig } from "../AppConfig.ts"
-import { makeRateLimiterRedis } from "./RateLimiter/RateLimiterRedis.ts"
+import { checkRedis, makeRateLimiterRedis } from "./RateLimiter/RateLimiterRedis.ts"
 import type { RequestLimits } from "./RequestLimits.ts"
 
 export class RateLimiter extends Context.Service<RateLimiter, RequestLimits>()(
@@ -42,6 +42,9 @@ export class RateLimiter extends Context.Service<RateLimiter, RequestLimits>()(
       RateLimiter,
       Effect.flatMap(RateLimiter, (local) => makeRateLimiterRedis(url, local))
     ).pipe(Layer.provide(RateLimiter.layerMemory))
+
+  /** Fails if Redis at the URL cannot hold limits. */
+  static readonly checkRedis = checkRedis
 
   /** Through REDIS_URL, if it is set. */
   static readonly layer: Layer.Layer<RateLimiter, never, AppConfig> = Layer.unwrap(
