@@ -15,7 +15,7 @@ COPY LICENSE ./
 COPY docs/guides ./docs/guides
 COPY migrations ./migrations
 COPY src ./src
-RUN bun src/platform/pages/build.ts && bun src/app/packages/build.ts && bun src/app/guides/build.ts
+RUN bun run build
 
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
