@@ -98,7 +98,7 @@ describe("waiting work", () => {
       const { context, raised, read, sql, watch } = yield* world
       yield* read("1970-01-01T01:00:00Z")
       yield* Effect.provideContext(withoutMoves(sql.unsafe(overdue.mails)), context)
-      yield* sql`UPDATE mails SET error = E'connect ECONNREFUSED\n127.0.0.1:25', due_at = '2100-01-01'`
+      yield* sql`UPDATE mails SET error = E'connect ECONNREFUSED\n127.0.0.1:25', due_at = '2100-01-01' WHERE due_at IS NOT NULL`
       yield* watch
       yield* passes("30 seconds", "30 seconds")
       expect(raised.get("mails")).toBe(
