@@ -10,8 +10,8 @@ import { Bytes, Head } from "../RpcSchemas.ts"
 import type { NetworkCheck, NodeStatus } from "../Verification.ts"
 
 /** An error about the block, in any client's wording: the calls before it succeeded. */
-const isAboutBlock = ({ kind, nodeMessage = "" }: NodeFailure) =>
-  kind === "declined" && /block|header|tag/i.test(nodeMessage)
+const isAboutBlock = ({ isRpcError, kind, nodeMessage = "" }: NodeFailure) =>
+  kind === "declined" && isRpcError === true && /block|header|tag/i.test(nodeMessage)
 
 const knowsTags = (node: RpcNode) =>
   Effect.forEach(["safe", "finalized"], (tag) =>

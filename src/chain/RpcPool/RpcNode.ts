@@ -157,6 +157,7 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
       return yield* new NodeFailure({
         kind: meaningOf(method, code, nodeMessage, params),
         message: `${method}: error${code === undefined ? "" : ` ${code}`}`,
+        isRpcError: true,
         nodeMessage: code === undefined ? readableMessage : `${readableMessage} (${code})`
       })
     }

@@ -4,7 +4,7 @@ import { causeOf } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
 /**
- * Why the database stores nothing although it answers, in its own words: its disk is full (SQLSTATE class 53). Undefined
+ * Why the database stores nothing although it answers, in its own words: its disk is full (SQLSTATE 53100). Undefined
  * if it stores rows. Writes a temporary table, whose rows need new pages in a file, and rolls back.
  */
 export const whyNotStoring = Effect.gen(function* () {
@@ -18,5 +18,5 @@ export const whyNotStoring = Effect.gen(function* () {
     )
     .pipe(Effect.flip)
   // Other refusals, such as for a role without TEMPORARY, show nothing about the disk.
-  return SqlError.isSqlError(error) && sqlStateOf(error).startsWith("53") ? causeOf(error) : undefined
+  return SqlError.isSqlError(error) && sqlStateOf(error) === "53100" ? causeOf(error) : undefined
 })
