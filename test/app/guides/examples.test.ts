@@ -14,7 +14,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import vectors from "../../../docs/guides/webhook-vectors.json"
 import { errorsGuide } from "../../../src/app/guides/errorsGuide.ts"
-import { verifyDelivery } from "../../../src/packages/client/verifyWebhook.ts"
+import { signTestWebhook, verifyDelivery } from "../../../src/packages/client/verifyWebhook.ts"
 import { buildPackages, project, root, run } from "../../packages/installed.ts"
 
 setDefaultTimeout(120_000)
@@ -73,7 +73,7 @@ describe("webhooks.md", () => {
           "python3",
           file(
             "judge.py",
-            `${only("webhooks.md", "python")}
+            `${blocksOf("webhooks.md", "python")[0]}
 import sys
 def judged(v):
     try:
@@ -171,6 +171,67 @@ func main() {
       judges
     )
   }
+
+  const noPython = Bun.which("python3") === null
+  test.skipIf(noPython)(
+    `the Python endpoint ships a paid order once, looks up a URL that no header holds, and refuses another secret${noPython ? ": python3 is not installed" : ""}`,
+    async () => {
+      const [verify = "", endpoint = ""] = blocksOf("webhooks.md", "python")
+      file("python/verify.py", verify)
+      file("python/endpoint.py", endpoint)
+      const secret = "whsec_c2VjcmV0IG9mIHRoZSBQeXRob24gZW5kcG9pbnQ="
+      using api = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: ({ headers, url }) =>
+          Response.json({
+            payment: { intentUrl: `${new URL(url).pathname} ${headers.get("authorization")}` }
+          })
+      })
+      const child = Bun.spawn(["python3", "endpoint.py"], {
+        cwd: join(directory, "python"),
+        env: {
+          ...process.env,
+          QUITTANCE_URL: api.url.origin,
+          QUITTANCE_KEY: "sk_test_key",
+          WEBHOOK_SECRET: secret,
+          PORT: "0"
+        },
+        stdout: "pipe",
+        stderr: "ignore"
+      })
+      const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+      try {
+        const url = String((await lines.read()).value).trim()
+        const send = async (id: string, key: string, order?: { paymentId: string; intentUrl: string }) => {
+          const { body, headers } = await signTestWebhook(
+            {
+              id,
+              type: "payment.settled",
+              livemode: false,
+              transactionId: `0x${"ab".repeat(32)}`,
+              tokenChanges: []
+            },
+            key,
+            order === undefined ? {} : { order }
+          )
+          return (await fetch(url, { method: "POST", headers, body })).status
+        }
+        const order = { paymentId: "payment", intentUrl: "https://shop.example.com/orders/1042" }
+        expect(await send("event-1", "another secret", order)).toBe(400)
+        expect(await send("event-1", secret, order)).toBe(204)
+        expect(await send("event-1", secret, order)).toBe(204)
+        expect((await lines.read()).value).toBe(`${order.intentUrl} is paid: ship it.\n`)
+        expect(await send("event-2", secret)).toBe(204)
+        expect((await lines.read()).value).toBe(
+          "/api/v1/events/event-2 Bearer sk_test_key is paid: ship it.\n"
+        )
+      } finally {
+        child.kill()
+        await child.exited
+      }
+    }
+  )
 })
 
 describe("TypeScript and JavaScript of the guides", () => {
