@@ -25,6 +25,7 @@ import { KeyAuth } from "../../merchants/keys/KeyAuth.ts"
 import { createDidToken } from "../../payments/buyers/createDidToken.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as App from "../App.ts"
+import { buildAhead } from "../guides/Site.ts"
 import { createPerson } from "./createPerson.ts"
 import { buyForecast, type DemoMerchant, fundRelayer, makeAgent } from "./demoAgent.ts"
 import { makeHistory, merchantWallet } from "./demoHistory.ts"
@@ -280,6 +281,7 @@ Documentation    ${baseUrl}/docs    Playground  ${baseUrl}/playground#pk=${issue
 Chain            ${chain.rpcUrl} (chain id ${chainId})
 
 Ctrl-C stops everything.`)
+  yield* buildAhead
   return yield* Effect.never
 })
 

@@ -53,9 +53,9 @@ const fileResponse = ({ bytes, contentType, etag, gzip, policy }: SiteFile) =>
       : HttpServerResponse.uint8Array(bytes, { contentType, headers: own })
   })
 
-/** How long, in a clone, the first page waits for the build. A longer wait would time out. */
-const maxWait = "20 seconds"
-const underWay = HttpServerResponse.text("The pages are being built. This one loads again by itself.\n", {
+/** How long, in a clone, a page waits for the build before it says so. */
+const maxWait = "2 seconds"
+const underWay = HttpServerResponse.text("The documentation is being built. This page reloads by itself.\n", {
   status: 503,
   headers: { "retry-after": "2", refresh: "2" }
 })

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { Effect } from "effect"
 import { policyOf } from "../../platform/pages/pageHeaders.ts"
 import { build, builtPlace, isUpToDate } from "./fromSources.ts"
 import { namingContents } from "./Packages.ts"
@@ -44,6 +45,9 @@ const place = async (): Promise<string | undefined> => {
   const isThere = isUpToDate(join(directory, "index.html"))
   return isThere || (await build("app/guides/build.ts")) ? directory : undefined
 }
+
+/** In a clone: builds the site in the background, so that the first reader does not wait for it. */
+export const buildAhead: Effect.Effect<void> = Effect.sync(() => void place())
 
 /** A file of the site, kept in memory after its first request; undefined if there is none. */
 export const siteFiles = (baseUrl: string): ((path: string) => Promise<SiteFile | undefined>) => {
