@@ -9,6 +9,7 @@ import { siblingIn } from "../platform/AppConfig/processCount.ts"
 import { variables } from "../platform/AppConfig/settings.ts"
 import { startWarnings } from "../platform/AppConfig/startWarnings.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
+import { typedCommands } from "../platform/typedCommands.ts"
 import * as Logs from "./telemetry/Logs.ts"
 import * as Otlp from "./telemetry/Otlp.ts"
 
@@ -79,6 +80,7 @@ export const launch = <A, E>(service: Layer.Layer<A, E, AppConfig>): void =>
           )
     }),
     numbered(process.env),
+    Effect.provideService(Console.Console, typedCommands),
     BunRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)

@@ -5,6 +5,8 @@ import { scratchDirectory } from "./scratchDirectory.ts"
 import { joinTestPostgres } from "./testPostgres.ts"
 
 process.env["TMPDIR"] = scratchDirectory()
+// Tests read what a person with Bun installed sees, though npx may have started them.
+delete process.env["npm_config_user_agent"]
 
 // Hundreds of tests sign in, at argon2's lowest cost. Passwords.test.ts checks the service's own cost.
 const { hash } = Bun.password

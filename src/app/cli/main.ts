@@ -1,11 +1,12 @@
 // The operator's commands. They work on the configured database, even while the service is running. Exit
 // codes: 0 success, 1 failure, 2 invalid command or arguments, 130 interrupted.
 import { BunRuntime, BunServices } from "@effect/platform-bun"
-import { Cause, Effect, Layer, Logger } from "effect"
+import { Cause, Console, Effect, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
+import { typedCommands } from "../../platform/typedCommands.ts"
 import * as App from "../App.ts"
 import { agent } from "./agent.ts"
 import { audit } from "./audit.ts"
@@ -90,7 +91,8 @@ const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pip
           ),
           end(1)
         )
-  })
+  }),
+  Effect.provideService(Console.Console, typedCommands)
 )
 
 BunRuntime.runMain(program, { disableErrorReporting: true })

@@ -3,11 +3,12 @@
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Redacted } from "effect"
 import { envs, isEnv, networks } from "../../domain/networks.ts"
+import { typedCommands } from "../../platform/typedCommands.ts"
 import { LocalChain } from "./LocalChain.ts"
 
 const [flag, word = envs[0], ...others] = process.argv.slice(2)
 if (!isEnv(word) || others.length > 0 || (flag !== undefined && flag !== "--network")) {
-  console.error(
+  typedCommands.error(
     `The only flag is --network, with ${envs.join(" or ")}.\nExample: bun run chain --network live`
   )
   process.exit(2)
@@ -68,5 +69,6 @@ main.pipe(
       Effect.sync(() => process.exit(1))
     )
   }),
+  Effect.provideService(Console.Console, typedCommands),
   BunRuntime.runMain({ disableErrorReporting: true })
 )

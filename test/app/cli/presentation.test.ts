@@ -7,14 +7,15 @@ setDefaultTimeout(60_000)
 
 const root = join(import.meta.dir, "../../..")
 
-const typed = (...words: ReadonlyArray<string>) => {
+const run = (env: Readonly<Record<string, string>>, words: ReadonlyArray<string>) => {
   const { exitCode, stderr, stdout } = Bun.spawnSync(
     [process.execPath, programOf("src/app/cli/main.ts"), ...words],
     // Without the secrets that production requires.
-    { cwd: root, env: { PATH: process.env["PATH"], ENVIRONMENT: "production" } }
+    { cwd: root, env: { PATH: process.env["PATH"], ENVIRONMENT: "production", ...env } }
   )
   return { exitCode, out: stdout.toString().trim(), lines: stderr.toString().trim().split("\n") }
 }
+const typed = (...words: ReadonlyArray<string>) => run({}, words)
 
 test("a wrong value gets two lines on standard error: what is wrong, and an example", () => {
   const wrong = typed("merchant", "create", "--name", "Shop", "--receiver", "0xYourAddress")
@@ -23,6 +24,15 @@ test("a wrong value gets two lines on standard error: what is wrong, and an exam
     'Invalid value for flag --receiver: "0xYourAddress". Expected: an address: 0x and 40 hex digits, with a valid EIP-55 checksum if the case is mixed',
     "For example: bun run cli merchant create --name 'Demo Books' --receiver 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
   ])
+})
+
+test("started by npx, it prints commands that npx runs too", () => {
+  const throughNpx = (...words: ReadonlyArray<string>) =>
+    run({ npm_config_user_agent: "npm/11.6.0 node/v24.11.0 linux x64" }, words)
+  const example = `For example: npx -y bun@${Bun.version} run cli agent list --merchant `
+  expect(throughNpx("agent", "list").lines[1]).toStartWith(example)
+  expect(JSON.parse(throughNpx("agent", "list", "--json").out).error.hint).toStartWith(example)
+  expect(throughNpx("agent", "list", "--help").out).toContain(`npx -y bun@${Bun.version} run cli agent list`)
 })
 
 test("with --json the error is one document on standard output", () => {
