@@ -237,7 +237,7 @@ const entries = {
   INCOMING_TRANSFER_EXPLAINED: {
     status: 409,
     summary:
-      "The transfer is already resolved: it belongs to a payment, was marked as handled, or is no longer on the chain. Retrieve the transfers again to see its state."
+      "The transfer is already resolved: it belongs to a payment, was marked as handled, or is no longer on the chain. Look up the transfer again to see its state."
   },
   TRANSFER_NOT_ATTACHABLE: {
     status: 422,

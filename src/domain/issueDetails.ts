@@ -22,6 +22,8 @@ const sentence = (message: string): string => {
           .split(" | ")
           .map((kind) => kinds[kind] ?? kind)
           .join(" or ")
+  const length = /^a value with (a length of .+)$/.exec(expectation)?.[1]
+  if (length !== undefined) return `Must have ${length}.`
   return /^\p{Lu}/u.test(expectation) ? expectation : `Must be ${expectation}.`
 }
 

@@ -117,7 +117,7 @@ const verify = Command.make(
 
 export const audit = Command.make("audit").pipe(
   Command.withDescription(
-    "List and verify the audit log: changes of receiving addresses, settlement limits, keys, members, agents and alert webhooks"
+    "List and verify the audit log: changes of receiving addresses, settlement limits, keys, members, agents, alert webhooks and operators"
   ),
   Command.withSubcommands([list, verify])
 )

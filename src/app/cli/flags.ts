@@ -25,8 +25,12 @@ export const ReceiverAddress = Schema.String.check(
   })
 )
 
+const nameLength = { message: "1 to 100 characters" }
 /** The name of a key or an agent. */
-export const Name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
+export const Name = Schema.String.check(
+  Schema.isMinLength(1, nameLength),
+  Schema.isMaxLength(100, nameLength)
+)
 
 export const address = (name: string) => Flag.String(name).pipe(Flag.withSchema(ReceiverAddress))
 

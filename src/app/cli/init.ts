@@ -134,7 +134,9 @@ export const init = Command.make(
   {
     secrets: Flag.String("secrets").pipe(
       Flag.optional,
-      Flag.withDescription("A directory with one file per secret; existing files are not changed")
+      Flag.withDescription(
+        "A directory with one file per secret. A variable that is set replaces its file, whose old value is saved beside it. Set DATABASE_URL unless the database is docker-compose.yml's"
+      )
     ),
     env: Flag.String("env").pipe(
       Flag.optional,

@@ -18,7 +18,12 @@ const create = Command.make(
   {
     name: Flag.String("name").pipe(
       Flag.withDescription("The name that buyers see, 1 to 200 characters"),
-      Flag.withSchema(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)))
+      Flag.withSchema(
+        Schema.String.check(
+          Schema.isMinLength(1, { message: "1 to 200 characters" }),
+          Schema.isMaxLength(200, { message: "1 to 200 characters" })
+        )
+      )
     ),
     receiver: address("receiver").pipe(
       Flag.withDescription(
@@ -122,7 +127,11 @@ const update = Command.make(
       Flag.withDescription(
         "Moves an address from another merchant: its owner's signature of the text that the refusal shows"
       ),
-      Flag.withSchema(Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-f]{2})+$/iu))),
+      Flag.withSchema(
+        Schema.String.check(
+          Schema.isPattern(/^0x(?:[0-9a-f]{2})+$/iu, { message: "a signature: 0x and hex digits" })
+        )
+      ),
       Flag.optional
     ),
     boundTokens: Flag.Boolean("bound-tokens").pipe(

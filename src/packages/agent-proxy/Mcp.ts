@@ -15,7 +15,7 @@ const answerWithinMillis = 50_000
 const repeated =
   "This is the paid answer of your earlier identical call. Nothing more was paid. To buy again, pass a new requestId."
 const brokenOff =
-  "The resource was paid and its response broke off. Fetch again with the same requestId: it sends this payment again, and no other payment is made."
+  "The server was paid, but its response broke off. Fetch again with the same requestId: this sends the same payment again and makes no second one."
 
 /** The reason why a tool did nothing. */
 const Refused = Schema.Struct({ code: Schema.String, message: Schema.String })

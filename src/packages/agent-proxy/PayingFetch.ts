@@ -262,7 +262,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         if (payment.status === "expired" || payment.status === "released")
           return refuse(
             "PAYMENT_ENDED",
-            `The payment of this request id was ${payment.status === "expired" ? "not used while it was good" : "cancelled"}: it paid nothing, and never will. Use a new quittance-request-id to pay.`
+            `The payment of this request id ${payment.status === "expired" ? "expired unused" : "was cancelled"}, and no money moved. Use a new quittance-request-id to pay.`
           )
         await beginning.cancel()
         const paid = {
@@ -282,7 +282,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
               ...paid,
               [outcomeHeaders.refused]: result.repeated ? "PAYMENT_ALREADY_MADE" : "PAYMENT_NOT_ACCEPTED",
               [outcomeHeaders.message]: result.repeated
-                ? "This request id has made its payment before, and the resource gives nothing more for it. Use a new quittance-request-id to buy again."
+                ? "This request id has paid before, and the server returns nothing more for that payment. Use a new quittance-request-id to buy again."
                 : "The resource did not accept the payment. Its amount counts until its authorization has expired."
             })
           }
@@ -295,7 +295,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
               error: {
                 code: "PAYMENT_OUTCOME_UNKNOWN",
                 message:
-                  "The resource was sent a payment and gave no answer. Send the request again with the same quittance-request-id: it repeats this payment and makes no other.",
+                  "The server got a payment and did not respond. Repeat the request with the same quittance-request-id: it sends the same payment again and makes no second one.",
                 paymentId: payment.id
               }
             },

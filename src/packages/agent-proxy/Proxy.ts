@@ -87,7 +87,7 @@ const makeHandler = (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>)
       return refusal(
         403,
         "NOT_FOR_BROWSERS",
-        "The proxy serves programs on this machine, not web pages. A program that is refused sends quittance-request-id."
+        "The proxy serves programs on this machine, not web pages. If your program is refused, send the header quittance-request-id."
       )
     }
     const target = targetOf(request.target)

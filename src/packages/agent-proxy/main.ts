@@ -27,14 +27,14 @@ const main = Effect.gen(function* () {
       try: () => startProxy(paying, port),
       catch: (error) =>
         new ProxyRefusal({
-          message: `AGENT_PROXY_PORT ${port} cannot be listened on (${error instanceof Error ? error.message : String(error)}). Give a free one.`
+          message: `The proxy cannot listen on port ${port} (${error instanceof Error ? error.message : String(error)}). Set AGENT_PROXY_PORT to a free port.`
         })
     }),
     (running) => Effect.promise(() => running.stop())
   )
   say(`The agent's proxy listens on http://127.0.0.1:${server.port}, for this machine only.
 Fetch through it: curl http://127.0.0.1:${server.port}/https://api.example/path
-It pays x402 within the agent's cap at ${serviceUrl}. Ctrl-C stops it.`)
+${serviceUrl} signs its x402 payments within the agent's caps. Ctrl-C stops the proxy.`)
   return yield* Effect.never
 }).pipe(Effect.scoped)
 

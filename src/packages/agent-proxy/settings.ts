@@ -18,7 +18,8 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>) 
     const key = env["SERVICE_AGENT_KEY"]?.trim() ?? ""
     if (!envs.some((env) => new RegExp(`^ak_${env}_[0-9A-Za-z]+$`).test(key))) {
       return yield* new ProxyRefusal({
-        message: "SERVICE_AGENT_KEY must be the agent's key, ak_test_…, shown when the agent was created"
+        message:
+          "SERVICE_AGENT_KEY must be the agent's key, ak_test_… or ak_live_…, shown when the agent was created"
       })
     }
     const address = env["SERVICE_BASE_URL"]?.trim() ?? ""

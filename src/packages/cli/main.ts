@@ -76,7 +76,9 @@ const main = async (args: ReadonlyArray<string>): Promise<void> => {
         strict: true
       })
     } catch (error) {
-      throw new CommandRefused(error instanceof Error ? error.message : String(error), 2, usage)
+      const message = error instanceof Error ? error.message : String(error)
+      // The parser adds advice on positional arguments, which no command here needs.
+      throw new CommandRefused(message.replace(/\. To specify a positional argument.*$/s, "."), 2, usage)
     }
   })()
   const flags = Object.fromEntries(

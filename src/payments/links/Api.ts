@@ -29,7 +29,12 @@ const wellFormed = Schema.makeFilter(
   (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters",
   { toJsonSchema: () => ({ pattern: "^\\P{Cc}*$" }) }
 )
-const Description = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500), wellFormed).annotate({
+const descriptionLength = { message: "1 to 500 characters" }
+const Description = Schema.String.check(
+  Schema.isMinLength(1, descriptionLength),
+  Schema.isMaxLength(500, descriptionLength),
+  wellFormed
+).annotate({
   description: "The goods or service that the buyer pays for.",
   examples: ["Chess lesson"]
 })

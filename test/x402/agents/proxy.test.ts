@@ -603,7 +603,7 @@ describe("agent proxy", () => {
         })
         expect(yield* second.exited).toBe(1)
         expect(second.output()).toMatch(
-          /^AGENT_PROXY_PORT \d+ cannot be listened on .*\. Give a free one\.$/m
+          /^The proxy cannot listen on port \d+ .*\. Set AGENT_PROXY_PORT to a free port\.$/m
         )
       })
   )
