@@ -1,7 +1,10 @@
 // A browser's response to a passkey challenge (WebAuthn), with each part in base64url.
 import { Schema } from "effect"
 
-const Encoded = Schema.String.check(Schema.isMaxLength(16_384), Schema.isPattern(/^[A-Za-z0-9_-]+$/u))
+const Encoded = Schema.String.check(
+  Schema.isMaxLength(16_384),
+  Schema.isPattern(/^[A-Za-z0-9_-]+$/u, { message: "base64url" })
+)
 
 /** The response for a new passkey. */
 export const PasskeyRegistration = Schema.Struct({

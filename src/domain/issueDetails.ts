@@ -15,6 +15,10 @@ const kinds: Readonly<Record<string, string>> = {
 /** The value that the schema expects, as a sentence. The contract's messages are noun phrases: `an amount greater than 0`. */
 const sentence = (message: string): string => {
   const expected = /^Expected (.*?)(?:,? (?:but )?got .*)?$/s.exec(message)?.[1]
+  if (expected === "a value with a length of at least 1") return "Must not be empty."
+  if (expected?.startsWith("a value with a length of "))
+    return `Must have ${expected.slice("a value with ".length)}.`
+  if (expected?.startsWith("a string matching the RegExp ")) return "Must have the documented form."
   const expectation =
     expected === undefined
       ? message
@@ -22,8 +26,6 @@ const sentence = (message: string): string => {
           .split(" | ")
           .map((kind) => kinds[kind] ?? kind)
           .join(" or ")
-  const length = /^a value with (a length of .+)$/.exec(expectation)?.[1]
-  if (length !== undefined) return `Must have ${length}.`
   return /^\p{Lu}/u.test(expectation) ? expectation : `Must be ${expectation}.`
 }
 

@@ -1,4 +1,4 @@
-// The agent's local HTTP proxy: `http://127.0.0.1:PORT/https://api.example/path`. It listens only on loopback
+// The agent's local HTTP proxy: `http://127.0.0.1:PORT/https://api.example.com/path`. It listens only on loopback
 // and serves programs. It refuses web pages, because they could spend the agent's money.
 import { isFromBrowser } from "./isFromBrowser.ts"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
@@ -32,7 +32,7 @@ const refusal = (status: number, code: string, message: string) =>
   )
 
 const usage =
-  "Put the whole address behind the proxy's: http://127.0.0.1:PORT/https://api.example/path. Send quittance-request-id to repeat a request without paying again."
+  "Put the whole address behind the proxy's: http://127.0.0.1:PORT/https://api.example.com/path. Send quittance-request-id to repeat a request without paying again."
 
 const targetOf = (target: string): URL | null => {
   // Some clients collapse the two slashes of a path into one.

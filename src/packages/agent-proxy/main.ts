@@ -8,7 +8,17 @@ import { startProxy } from "./Proxy.ts"
 import { ProxyRefusal, readSettings } from "./settings.ts"
 import * as wellFormedStdio from "./wellFormedStdio.ts"
 
-const isMcp = process.argv.includes("--mcp")
+const help = `quittance-agent-proxy: pays x402 APIs for an agent, within the agent's caps.
+
+  SERVICE_AGENT_KEY   The agent's key, ak_test_… or ak_live_…
+  SERVICE_BASE_URL    The service's address
+  AGENT_PROXY_PORT    The port on this machine; by default 4020
+  --mcp               An MCP server on standard input and output, in place of the proxy
+
+Then fetch through it: curl http://127.0.0.1:4020/https://api.example.com/report`
+
+const flags = process.argv.slice(2)
+const isMcp = flags.includes("--mcp")
 // In MCP mode, standard output belongs to the protocol.
 const say = (line: string) => process.stderr.write(`${line}\n`)
 // If nobody reads the log any longer, requests are still answered.
@@ -33,10 +43,20 @@ const main = Effect.gen(function* () {
     (running) => Effect.promise(() => running.stop())
   )
   say(`The agent's proxy listens on http://127.0.0.1:${server.port}, for this machine only.
-Fetch through it: curl http://127.0.0.1:${server.port}/https://api.example/path
+Fetch through it: curl http://127.0.0.1:${server.port}/https://api.example.com/path
 ${serviceUrl} signs its x402 payments within the agent's caps. Ctrl-C stops the proxy.`)
   return yield* Effect.never
 }).pipe(Effect.scoped)
+
+const unknown = flags.find((flag) => flag !== "--mcp")
+if (unknown === "--help" || unknown === "-h") {
+  process.stdout.write(`${help}\n`)
+  process.exit(0)
+}
+if (unknown !== undefined) {
+  say(`Unknown argument "${unknown}". The only flags are --mcp and --help.`)
+  process.exit(2)
+}
 
 main.pipe(
   Effect.catchCause((cause) => {

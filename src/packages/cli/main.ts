@@ -23,6 +23,7 @@ const overview = () =>
     "",
     ...Object.entries(all).map(([name, { summary }]) => `  ${name.padEnd(26)}${summary}`),
     "",
+    `Without installing it: npx --yes ${process.env["QUITTANCE_URL"] ?? "https://pay.example.com"}/packages/cli.tgz COMMAND`,
     "`quittance COMMAND --help` describes a command and its flags."
   ].join("\n")
 
@@ -114,7 +115,8 @@ const documentOf = (error: unknown) => {
 const textOf = (error: unknown) => {
   if (error instanceof QuittanceError)
     return [
-      `${error.message} (${error.code}${error.requestId === undefined ? "" : `, ${error.requestId}`})`,
+      // Here the client's option is a flag.
+      `${error.message.replace("baseUrl", "--url")} (${error.code}${error.requestId === undefined ? "" : `, ${error.requestId}`})`,
       ...error.details.map(({ message, path }) => `  ${path}: ${message}`)
     ].join("\n")
   const { hint, message } = { hint: undefined, ...documentOf(error) }

@@ -20,7 +20,9 @@ import { ApiKeyAuth } from "../../platform/http/ApiKeyAuth.ts"
 import { errorResponse } from "../../platform/http/Envelope.ts"
 import { BodyRules } from "../../platform/http/RequestRules.ts"
 
-const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/u))
+const Digits = Schema.String.check(
+  Schema.isPattern(/^[0-9]{1,78}$/u, { message: "a whole number, in digits" })
+)
 const Field = Schema.Struct({ name: Schema.String, type: Schema.String })
 
 /** The reason why the service would not relay an authorization now. */

@@ -578,7 +578,7 @@ describe("agent proxy", () => {
   })
 
   liveEffect(
-    "as a program it listens on loopback, says how to use it, and reports a missing key by name",
+    "as a program it listens on loopback, says how to use it, and reports a missing key and an unknown flag by name",
     () =>
       Effect.gen(function* () {
         const missing = yield* spawnProgram(["src/packages/agent-proxy/main.ts"], {
@@ -586,6 +586,12 @@ describe("agent proxy", () => {
         })
         expect(yield* missing.exited).toBe(1)
         expect(missing.output()).toContain("SERVICE_AGENT_KEY must be")
+        const misspelt = yield* spawnProgram(["src/packages/agent-proxy/main.ts", "--mpc"], {})
+        expect(yield* misspelt.exited).toBe(2)
+        expect(misspelt.output()).toContain('"--mpc"')
+        const helped = yield* spawnProgram(["src/packages/agent-proxy/main.ts", "--help"], {})
+        expect(yield* helped.exited).toBe(0)
+        expect(helped.output()).toContain("SERVICE_AGENT_KEY ")
         const program = yield* spawnProgram(["src/packages/agent-proxy/main.ts"], {
           SERVICE_BASE_URL: serviceUrl,
           SERVICE_AGENT_KEY: key,

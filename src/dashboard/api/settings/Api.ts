@@ -164,7 +164,10 @@ export class SettingsPagesApi extends memberGroup("settingsPages")(
         /** Base64 of a PNG; null removes the logo, an omitted field keeps it. */
         logo: Schema.optionalKey(
           Schema.NullOr(
-            Schema.String.check(Schema.isMaxLength(60_000), Schema.isPattern(/^[A-Za-z0-9+/]+={0,2}$/u))
+            Schema.String.check(
+              Schema.isMaxLength(60_000),
+              Schema.isPattern(/^[A-Za-z0-9+/]+={0,2}$/u, { message: "a PNG in base64" })
+            )
           )
         ),
         was: IfUnchanged({
