@@ -5,7 +5,7 @@ import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import { networks } from "../domain/networks.ts"
 import { isUniqueViolation } from "../platform/database/isUniqueViolation.ts"
 import type { ClaimReplacement, ClaimStore, DroppedClaim } from "./ClaimRepo/ClaimStore.ts"
-import { arrivedTransfer, explainTransfer, isFree } from "./claimingSql.ts"
+import { arrivedTransfer, explainTransfer, isClaimable } from "./claimingSql.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 
@@ -59,7 +59,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
           dropped_at = NULL,
           -- Due immediately, because the check closes the alert.
           watch_at = ${at}
-        FROM lost WHERE c.payment_id = lost.payment_id AND ${isFree(sql, claiming)}
+        FROM lost WHERE c.payment_id = lost.payment_id AND ${isClaimable(sql, claiming)}
         RETURNING c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
       ), explained AS (${explainTransfer(sql, sql`moved c CROSS JOIN held`, sql`held_merchant`)}
       ), closed_remainder_links AS (

@@ -65,7 +65,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
   // A transfer that was taken for a payment but did not settle it, for example after a crash, is open as well.
   const isOpen = sql`payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR attached_to IS NOT NULL)`
   /** Open and not leased. */
-  const isFree = (at: Date) => sql`
+  const isUnleased = (at: Date) => sql`
     payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR (
       attached_to IS NOT NULL AND handled_at <= ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz))`
   const ofTenant = ({ merchantId, env }: Tenant) => sql`merchant_id = ${merchantId} AND env = ${env}`
@@ -93,7 +93,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
     takeUnmatched: Effect.fn("TransferRepo.takeUnmatched")(function* (env, at, leaseUntil, limit) {
       const taken = yield* decode(sql`
         WITH due AS (
-          SELECT id FROM incoming_transfers WHERE env = ${env} AND match_at <= ${at} AND ${isFree(at)}
+          SELECT id FROM incoming_transfers WHERE env = ${env} AND match_at <= ${at} AND ${isUnleased(at)}
           ORDER BY match_at, block_number, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
         UPDATE incoming_transfers t
@@ -151,7 +151,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       const rows = yield* sql`
         UPDATE incoming_transfers t
         SET handled_at = ${at}, handled_by = ${person}, note = ${note}, attached_to = NULL, match_at = NULL
-        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(at)} AND ${isUnclaimed} RETURNING id`
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isUnleased(at)} AND ${isUnclaimed} RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
@@ -163,7 +163,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         UPDATE incoming_transfers t
         SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId},
           match_at = ${new Date(by.at.getTime() + attachLeaseMillis)}
-        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(by.at)} AND ${isUnclaimed}
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isUnleased(by.at)} AND ${isUnclaimed}
           AND NOT EXISTS (${reserving(sql, paymentId)}) RETURNING id`
         return rows.length > 0
       },

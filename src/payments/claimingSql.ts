@@ -24,7 +24,7 @@ export const arrivedTransfer = (sql: SqlClient.SqlClient, { paymentId, payer, tr
   FOR NO KEY UPDATE OF t`
 
 /** True if no claim names another block for the transaction, and nobody has explained `arrived` otherwise. */
-export const isFree = (sql: SqlClient.SqlClient, { at, paymentId, transfer }: Claiming) => sql`
+export const isClaimable = (sql: SqlClient.SqlClient, { at, paymentId, transfer }: Claiming) => sql`
   NOT EXISTS (
     SELECT 1 FROM claimed_transfers o
     WHERE o.chain_id = ${transfer.chainId} AND o.transaction_id = ${toBytes(transfer.transactionId)}

@@ -26,7 +26,7 @@ import { type Account, makeJudgements } from "./Facilitator/judgements.ts"
 import { messageOf, type Obstacle, used } from "./Facilitator/obstacles.ts"
 import { makeSettling } from "./Facilitator/settling.ts"
 import { requirementsOf } from "./paymentRequirements.ts"
-import { Relayer, type RelayObstacle, relayReasons } from "./Relayer.ts"
+import { obstacleReasons, Relayer, type RelayObstacle } from "./Relayer.ts"
 import { SettlementRepo } from "./Settlements/SettlementRepo.ts"
 import { isDeliverable, type X402Settlement } from "./Settlements/X402Settlement.ts"
 import { Settlements } from "./Settlements.ts"
@@ -115,7 +115,7 @@ const make = Effect.gen(function* () {
         const wrong = yield* judgeNew(account, exact, requirements)
         if (wrong !== undefined) return wrong
         const relayObstacle = yield* relayer.on(account.env).obstacle(account.merchant.id, payer)
-        return relayObstacle === undefined ? undefined : { reason: relayReasons[relayObstacle] }
+        return relayObstacle === undefined ? undefined : { reason: obstacleReasons[relayObstacle] }
       })
       const judgeStored = Effect.fnUntraced(function* (settlement: X402Settlement) {
         const wrong = yield* judgeAgain(settlement, account, exact, requirements)

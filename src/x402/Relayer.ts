@@ -57,7 +57,7 @@ export const budgetReasons: { readonly [L in RelayLimit | "price"]: SettleReason
 }
 
 /** The reasons for relaying nothing, as callers get them. */
-export const relayReasons: { readonly [O in RelayObstacle]: SettleReason } = {
+export const obstacleReasons: { readonly [O in RelayObstacle]: SettleReason } = {
   ...budgetReasons,
   not_configured: "relay_not_configured",
   empty: "relay_wallet_empty"

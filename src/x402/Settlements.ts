@@ -22,7 +22,7 @@ import { DueWork } from "../platform/workers/DueWork.ts"
 import { sweepNetworks } from "../platform/workers/sweepNetworks.ts"
 import { type AuthorizationUse, isCancellationFinal } from "./AuthorizationChain/nodeAuthorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
-import { budgetReasons, Relayer, relayReasons } from "./Relayer.ts"
+import { budgetReasons, obstacleReasons, Relayer } from "./Relayer.ts"
 import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
 import { SettlementRepo } from "./Settlements/SettlementRepo.ts"
 import { amountOf, type X402Settlement } from "./Settlements/X402Settlement.ts"
@@ -203,7 +203,7 @@ const make = Effect.gen(function* () {
   const send = Effect.fnUntraced(function* (settlement: X402Settlement) {
     const { authorization, env, id, merchantId } = settlement
     const { address: from, send: relay, state: stateNow } = relayer.on(env)
-    if (from === undefined) return yield* giveUp(settlement, relayReasons.not_configured)
+    if (from === undefined) return yield* giveUp(settlement, obstacleReasons.not_configured)
     const state = yield* stateNow
     const plan = yield* chain.plan(env, authorization, { from, state })
     if (plan._tag === "Refused") {
@@ -219,7 +219,7 @@ const make = Effect.gen(function* () {
     switch (relayed._tag) {
       case "Refused":
         if (relayed.transaction !== undefined) unfunded.set(id, relayed.transaction.nonce)
-        return yield* giveUp(settlement, relayReasons.empty)
+        return yield* giveUp(settlement, obstacleReasons.empty)
       case "OverBudget":
         return yield* giveUp(settlement, budgetReasons[relayed.limit])
       default:
@@ -309,7 +309,7 @@ const make = Effect.gen(function* () {
         const { outcome, blockNumber } = state
         // A nonce is filled if the wallet could not pay, or if the payment no longer wanted the transaction.
         const isUnwanted = outcome === "filled" && unfunded.get(settlement.id) !== transaction.nonce
-        const reason = isUnwanted ? "payment_failed" : relayReasons.empty
+        const reason = isUnwanted ? "payment_failed" : obstacleReasons.empty
         const again = isUnwanted && settlement.reportedReason === null && "if pending"
         return ended(
           yield* recover(settlement, actor === "retrying caller" || again, {

@@ -34,7 +34,7 @@ const staleSeconds = 120
 const ageOf = (seconds: bigint) => Math.round(Date.now() / 1000) - Number(seconds)
 
 /** A node's URL may contain a key, so only its host is shown. */
-const hostOf = (url: string) => URL.parse(url)?.host ?? "?"
+const hostAndPortOf = (url: string) => URL.parse(url)?.host ?? "?"
 
 /** Why the node does not return the logs of a block; undefined if it does. */
 const logsObstacle = Effect.fnUntraced(
@@ -70,7 +70,7 @@ const isReverted = ({ kind }: NodeFailure) => kind === "reverted"
 
 const nodeFinding = (env: Env, url: string) =>
   Effect.gen(function* () {
-    const about = `node ${hostOf(url)}`
+    const about = `node ${hostAndPortOf(url)}`
     const { chainId, name, usdc } = networks[env]
     const node = oneNode(env, url)
     const chain = yield* node.call("eth_chainId", [], Quantity)
@@ -106,7 +106,7 @@ const nodeFinding = (env: Env, url: string) =>
     Effect.catch(({ kind, message, nodeMessage }) =>
       Effect.succeed(
         failure(
-          `node ${hostOf(url)}`,
+          `node ${hostAndPortOf(url)}`,
           kind === "transport"
             ? `The node does not respond (${message}). Check the URL, its key and the firewall.`
             : `${nodeMessage === undefined ? message : `The node answers ${nodeMessage}`}. Check its key and its plan, or use another node.`

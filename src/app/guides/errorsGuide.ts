@@ -55,7 +55,7 @@ const authorizationReasons: Readonly<Record<AuthorizationReason, string>> = {
   wallet_not_deployed: "The payer is a contract wallet that the service may not deploy.",
   reverts: "The transaction would revert, or was sent and reverted."
 }
-const relayReasons: Readonly<Record<RelayReason, string>> = {
+const relayReasonTexts: Readonly<Record<RelayReason, string>> = {
   not_configured: "The service has no relayer's wallet for this network.",
   empty: "The relayer's wallet has too little ETH.",
   reserve: "The rest of the wallet's balance is reserved for other merchants.",
@@ -86,7 +86,7 @@ const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string
   TRANSFER_NOT_ATTACHABLE: attachAdvice,
   FAUCET_LIMIT_REACHED: faucetLimitAdvice,
   AUTHORIZATION_REFUSED: authorizationReasons,
-  RELAY_UNAVAILABLE: relayReasons,
+  RELAY_UNAVAILABLE: relayReasonTexts,
   FAUCET_UNAVAILABLE: {
     not_configured: "The service has no faucet.",
     empty: "The faucet's wallet is empty.",

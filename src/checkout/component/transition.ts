@@ -4,9 +4,9 @@ import type { Next } from "./Command.ts"
 import type { Message } from "./Message.ts"
 import { beforePayment, finals, type Model, mayPay, maySend, pays } from "./Model.ts"
 import { accountsChanged, chainChanged, connected, freshWay } from "./transition/account.ts"
-import { decided, forgetting, keyChanged } from "./transition/decided.ts"
 import { announced, attemptSeen, attemptsRead, attemptsUnread } from "./transition/elsewhere.ts"
 import { enter, leave } from "./transition/enter.ts"
+import { finalState, forgetting, keyChanged } from "./transition/finalState.ts"
 import { fundingFailed, judgeBalance } from "./transition/funds.ts"
 import { chainSilent, lost, noTransfer, transferFound } from "./transition/inquiry.ts"
 import { loaded, loadRefused } from "./transition/loading.ts"
@@ -171,7 +171,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "AttemptSeen":
       return attemptSeen(model, message)
     case "Superseded": {
-      const done = decided(model, message.payment)
+      const done = finalState(model, message.payment)
       return done ?? proceed({ ...model, payment: message.payment })
     }
     case "AttemptsRead":
@@ -200,7 +200,7 @@ export const transition = (model: Model, message: Message): Next => {
       return chainSilent(model)
 
     case "Reported":
-      return decided(model, message.payment) ?? [model, nextPoll(model, undefined)]
+      return finalState(model, message.payment) ?? [model, nextPoll(model, undefined)]
     case "StillPending":
       return stillPending(model, message)
     case "ReportRefused":

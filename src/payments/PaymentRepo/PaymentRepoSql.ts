@@ -11,7 +11,7 @@ import { batched } from "../../platform/database/batched.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import { Replica } from "../../platform/database/Replica.ts"
 import { Networks } from "../../platform/Networks.ts"
-import { arrivedTransfer, explainTransfer, isFree } from "../claimingSql.ts"
+import { arrivedTransfer, explainTransfer, isClaimable } from "../claimingSql.ts"
 import { isShort } from "../isShortSql.ts"
 import {
   ownRows,
@@ -243,7 +243,7 @@ export const makePaymentRepoSql: Effect.Effect<
       ), arrived AS (${arrivedTransfer(sql, claiming)}
       ), settled AS (
         ${settlePayment(sql, settlement)}
-        FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND ${isFree(sql, claiming)}
+        FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND ${isClaimable(sql, claiming)}
         RETURNING ${columns}
       ), claimed AS (
         INSERT INTO claimed_transfers

@@ -1,7 +1,7 @@
 // Reasons why the facilitator rejects a payment, with the message for the caller.
 import { networks, type RelayBound } from "../../domain/networks.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
-import { budgetReasons, relayReasons } from "../Relayer.ts"
+import { budgetReasons, obstacleReasons } from "../Relayer.ts"
 import type { ExactPayment } from "../Wire.ts"
 
 /** The settings of a budget, one per network. */
@@ -35,7 +35,8 @@ const messages: { readonly [R in SettleReason]?: string } = {
     "Three transactions of this payer have reverted within 24 hours. Nothing is relayed for this payer until 24 hours have passed.",
   relay_address_denied:
     "One of this payment's addresses is on the operator's deny list. Nothing was sent. Ask the operator.",
-  [relayReasons.empty]: "The relaying wallet has no gas: nothing is sent until the operator has funded it.",
+  [obstacleReasons.empty]:
+    "The relaying wallet has no gas: nothing is sent until the operator has funded it.",
   [budgetReasons.reserve]:
     "The relaying wallet is almost empty; its reserve is kept for merchants that have used little of their budget. Ask the operator to fund it."
 }
@@ -46,7 +47,7 @@ const walletSettingOf = (name: string) =>
 
 /** The message for the caller. `network` is the payment's network, by its name in x402. */
 export const messageOf = ({ reason, message }: Obstacle, network: string): string | undefined =>
-  reason === relayReasons.not_configured
+  reason === obstacleReasons.not_configured
     ? `This deployment has no relaying wallet: the operator sets ${walletSettingOf(network)}.`
     : (message ?? messages[reason])
 

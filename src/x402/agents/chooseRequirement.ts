@@ -124,7 +124,7 @@ export interface ResourceHost {
 }
 
 /** The host of a resource. */
-export const hostOf = (resource: string): Option.Option<ResourceHost> => {
+export const resourceHostOf = (resource: string): Option.Option<ResourceHost> => {
   const url = URL.parse(resource)
   const plain =
     url !== null &&

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import type { InvalidRequest, X402RequirementsUnsupported } from "../../../src/domain/Errors.ts"
 import { networks } from "../../../src/domain/networks.ts"
-import { chooseRequirement, hostOf } from "../../../src/x402/agents/chooseRequirement.ts"
+import { chooseRequirement, resourceHostOf } from "../../../src/x402/agents/chooseRequirement.ts"
 import { receiver, thief } from "../../support/rawReceipts.ts"
 
 const usdc = networks.test.usdc
@@ -80,7 +80,7 @@ describe("a way to pay", () => {
 })
 
 describe("a resource's host", () => {
-  const of = (url: string) => Option.getOrUndefined(hostOf(url))
+  const of = (url: string) => Option.getOrUndefined(resourceHostOf(url))
   test("has one owner for all ports, except on this machine", () => {
     expect(of("https://api.example.com:8443/a")).toMatchObject({
       host: "api.example.com:8443",

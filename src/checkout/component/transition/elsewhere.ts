@@ -4,8 +4,8 @@ import type { MessageOf } from "../Message.ts"
 import { beforePayment, finals, type Model, type Notice } from "../Model.ts"
 import type { KnownAttempt } from "../service.ts"
 import { isOnPage } from "../wallets.ts"
-import { decided } from "./decided.ts"
 import { leave } from "./enter.ts"
+import { finalState } from "./finalState.ts"
 import { after, pollDelay } from "./polling.ts"
 import { proceed } from "./proceed.ts"
 
@@ -71,7 +71,7 @@ export const attemptsRead = (
   { account, confirming, own, others, ownIsLost = false, payment }: MessageOf<"AttemptsRead">
 ): Next => {
   if (finals.has(model.state) || model.attempt !== undefined || model.signed !== undefined) return [model, []]
-  const done = decided(model, payment)
+  const done = finalState(model, payment)
   if (done !== undefined) return done
   const read = { ...model, payment, others, knownIsLost: ownIsLost }
   if (confirming !== undefined && (model.state === "confirming" || beforePayment.has(model.state)))

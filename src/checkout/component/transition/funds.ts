@@ -3,8 +3,8 @@ import type { Next } from "../Command.ts"
 import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
 import { tokenNotice } from "../refusalNotice.ts"
 import { type Balance, isOfKey, type ServiceRefusal } from "../service.ts"
-import { keyChanged } from "./decided.ts"
 import { enter } from "./enter.ts"
+import { keyChanged } from "./finalState.ts"
 import { warned } from "./notices.ts"
 
 /** An unknown balance is left to the wallet. */

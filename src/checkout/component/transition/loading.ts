@@ -2,8 +2,8 @@ import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import type { Model } from "../Model.ts"
 import { isOfKey } from "../service.ts"
-import { decided, mayHaveSent } from "./decided.ts"
 import { enter, leave } from "./enter.ts"
+import { finalState, mayHaveSent } from "./finalState.ts"
 import { after, pollDelay } from "./polling.ts"
 import { proceed } from "./proceed.ts"
 import { submitSignature } from "./signature.ts"
@@ -12,7 +12,7 @@ export const loaded = (model: Model, message: MessageOf<"Loaded">): Next => {
   const { context, payment, attempt } = message
   const addressShown = model.addressShown || message.addressShown === true
   const loadedModel = { ...model, context, payment, attempt, addressShown, loadAttempts: 0 }
-  const ended = decided(loadedModel, payment)
+  const ended = finalState(loadedModel, payment)
   if (ended !== undefined) return ended
   if (message.elsewhere && attempt?.hash == null) {
     return [enter(loadedModel, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]

@@ -2,8 +2,8 @@
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { finals, type Model, maySend, type Notice } from "../Model.ts"
-import { keyChanged } from "./decided.ts"
 import { leave } from "./enter.ts"
+import { keyChanged } from "./finalState.ts"
 import { proceed } from "./proceed.ts"
 
 export const askForTransfer = (model: Model): Model =>

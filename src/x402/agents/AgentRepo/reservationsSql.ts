@@ -8,7 +8,7 @@ import { AddressBytes, toBytes } from "../../../chain/ChainBytes.ts"
 import type { Agent, AgentId } from "../../../domain/Agent.ts"
 import { authorizationNonceOf } from "../../../domain/authorizationNonce.ts"
 import { type Address, TransactionHash } from "../../../domain/Chain.ts"
-import { hostOf } from "../chooseRequirement.ts"
+import { resourceHostOf } from "../chooseRequirement.ts"
 import { agentColumns, allAgents, allowanceOf, allPayments, paymentColumns } from "./AgentRows.ts"
 import type { AgentStore, NewAgentPayment, SpendReservation } from "./AgentStore.ts"
 import { countedSince, spentSince } from "./spentSql.ts"
@@ -76,7 +76,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
     )
     return (
       resources.length === searchedResources ||
-      resources.some(({ resource }) => Option.exists(hostOf(resource), ({ owner }) => owner === host))
+      resources.some(({ resource }) => Option.exists(resourceHostOf(resource), ({ owner }) => owner === host))
     )
   })
 

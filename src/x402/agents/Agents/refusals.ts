@@ -14,11 +14,11 @@ import {
 } from "../../../domain/Errors.ts"
 import { formatUsd } from "../../../domain/Money.ts"
 import type { SpendReservation } from "../AgentRepo/AgentStore.ts"
-import { hostOf } from "../chooseRequirement.ts"
+import { resourceHostOf } from "../chooseRequirement.ts"
 
 /** The owner of the resource's host, if the agent may pay there. */
 export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
-  const host = hostOf(resource)
+  const host = resourceHostOf(resource)
   if (Option.isNone(host)) {
     return yield* invalid(
       "body.resource",

@@ -21,7 +21,7 @@ export const keyChanged = (model: Model): MessageKey =>
   mayHaveSent(model) ? "failedUnreported" : "noticeKeyChanged"
 
 /** The state of a payment that is no longer pending; undefined if it is pending. */
-export const decided = (model: Model, payment: CheckoutPayment): Next | undefined => {
+export const finalState = (model: Model, payment: CheckoutPayment): Next | undefined => {
   if (payment.status === "settled")
     return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
   if (payment.status === "failed") {
