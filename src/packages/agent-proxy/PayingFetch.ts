@@ -245,7 +245,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       }))
       if (beginning === undefined) return first
       const refuse = (code: string, message: string) => {
-        log(`not paid  ${new URL(request.url).host}  ${code}`)
+        log(`not paid  ${new URL(request.url).host}  ${code}: ${message}`)
         return withHeaders(first, beginning.all(), {
           [outcomeHeaders.refused]: code,
           [outcomeHeaders.message]: headerText(message)

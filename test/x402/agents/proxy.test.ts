@@ -366,6 +366,9 @@ describe("agent proxy", () => {
     const response = await fetch(`${proxy}/${upstream}/ask`)
     expect(await response.text()).toBe("cash only")
     expect(response.headers.get("quittance-payment-refused")).toBe("NOT_X402")
+    expect(lines).toEqual([
+      `not paid  ${new URL(upstream).host}  NOT_X402: ${response.headers.get("quittance-payment-message")}`
+    ])
     expect(signRequests).toHaveLength(0)
   })
 
