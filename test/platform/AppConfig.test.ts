@@ -205,6 +205,7 @@ describe("AppConfig", () => {
     ["WEBHOOK_ATTEMPT_RETENTION", "999999d"],
     ["RATE_LIMIT_PER_KEY", "0"],
     ["REDIS_URL", "hunter2"],
+    ["REDIS_URL", "redis://cache/hunter2"],
     ["METRICS_PORT", "0"],
     ["METRICS_HOST", "-x"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://hunter2:4317"],

@@ -187,8 +187,8 @@ export const settings = {
   ),
   redisUrl: optional(
     "REDIS_URL",
-    Schema.String.check(Schema.isPattern(/^rediss?:\/\/.+/)),
-    "a Redis address"
+    Schema.String.check(Schema.isPattern(/^rediss?:\/\/[^/?#]+(\/\d*)?(\?[^#]*)?$/)),
+    "a Redis address, such as redis://127.0.0.1:6379/0"
   ),
   signUp: optional("SIGNUP", Schema.Literals(["open", "closed"]), "`open` or `closed`"),
   liveReceiverDelay: setting(
