@@ -4,8 +4,8 @@ import { Context, Effect, Layer } from "effect"
 import type { Env } from "../domain/Chain.ts"
 
 /**
- * A height that was read longer ago than this is not used: a transfer older than a payment could be above it. The
- * chain is read every five seconds or more often.
+ * A height that was read longer ago than this is not used: a transfer older than a payment could be above it. It is
+ * longer than the pause between two reads of any chain (`pollMillis` in networks.ts).
  */
 const staleMillis = 30_000
 /** A chain that makes no block for this long has halted. */

@@ -37,7 +37,7 @@ export interface Poll<A> {
   /** The number of configured nodes, and of nodes in a majority. */
   readonly nodes: number
   readonly majority: number
-  /** Answers that arrived before the decision. */
+  /** Answers and failures that arrived before the decision. */
   readonly ballots: ReadonlyArray<Ballot<A>>
   /** True if two nodes contradict each other. */
   readonly contradiction: boolean
@@ -55,7 +55,7 @@ export interface Question<A> {
 
 /** The time to wait for a minority after a majority has answered. */
 const lateMillis = 500
-/** A node may be this much of the chain behind or ahead of the others. */
+/** A node may be this far behind or ahead of the others, in the time of the chain's blocks. */
 const toleratedMillis = 60_000
 /** Limits the work that a hostile contract can cause on a node: 10 million. */
 const callGas = "0x989680"

@@ -69,8 +69,8 @@ const firstCheckMillis = 5_000
 /** The number of verdicts that the process caches. */
 const notedVerdicts = 10_000
 /**
- * The limit of reports per payment and client address, which bounds the calls that it costs the chain's nodes. A
- * checkout that polls every second stays below it, and fifty reports at once pass.
+ * The limit of reports per payment and client address, because each report costs calls to the chain's nodes. A checkout
+ * that polls every second stays below it, and fifty reports at once pass.
  */
 export const reportLimit = { rate: 2, perSeconds: 1, burst: 60 }
 

@@ -48,7 +48,7 @@ const unverifiedMillis = 24 * 3_600_000
 const sweep = 500
 /** The time for which an unverified report is stored after its payment has ended. */
 const reportRetentionMillis = 30 * 24 * 3_600_000
-/** After a start buyers get this long to report what they have paid. */
+/** After a start, no payment expires for this long, so that buyers can report their transfers. */
 const readyGraceMillis = 15 * 60_000
 
 const make = Effect.gen(function* () {

@@ -208,7 +208,7 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     TransferRepo,
     Effect.map(SqlClient.SqlClient, make)
   )
-  /** Reads no chain and stores no transfers: payments settle only by reports, and test payments do not expire. */
+  /** Reads no chain and stores no transfers: payments settle only by reports, and none expires on an open network. */
   static readonly layerNone: Layer.Layer<TransferRepo> = Layer.succeed(TransferRepo, {
     cursor: () => Effect.succeedNone,
     closeCursor: () => Effect.void,

@@ -64,7 +64,7 @@ const unusable = (where: string) => (error: unknown) =>
     message: `The database ${where} cannot be used: ${causeOf(error)}. ${remedyOf(where, causeOf(error), "Check its address and password, and that it runs")}.`
   })
 
-/** The client of one session, with the first server that accepts one. */
+/** A client with one session, on the first server that accepts the session. */
 const connected = <E>(
   client: Layer.Layer<SqlClient.SqlClient, E>,
   { connector, tries }: Pick<Connection, "connector" | "tries">,

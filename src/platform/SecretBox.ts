@@ -1,5 +1,5 @@
-// Encryption of secrets that must be readable again (webhook signing secrets): AES-256-GCM, with the key's id beside
-// the ciphertext so that keys can rotate.
+// Encryption of secrets that must be readable again, such as webhook signing secrets and authenticator secrets:
+// AES-256-GCM, with the key's id beside the ciphertext so that keys can rotate.
 import { createCipheriv, createDecipheriv } from "node:crypto"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"

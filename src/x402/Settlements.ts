@@ -29,7 +29,7 @@ import { amountOf, type X402Settlement } from "./Settlements/X402Settlement.ts"
 
 type Shape = typeof Settlements.Service
 
-/** How long a caller waits. Then the response is `settlement_pending` and the reconciler continues. */
+/** A caller waits this long. Then the response is `settlement_pending` and the reconciler continues. */
 const waitLimit = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000

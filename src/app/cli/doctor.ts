@@ -36,7 +36,7 @@ const ageOf = (seconds: bigint) => Math.round(Date.now() / 1000) - Number(second
 /** A node's URL may contain a key, so only its host is shown. */
 const hostAndPortOf = (url: string) => URL.parse(url)?.host ?? "?"
 
-/** Why the node does not return the logs of a block; undefined if it does. */
+/** The reason why the node does not return the logs of a block; undefined if it does. */
 const logsObstacle = Effect.fnUntraced(
   function* (env: Env, { call }: OneNode, height: bigint) {
     const block = yield* call("eth_getBlockByNumber", [`0x${height.toString(16)}`, false], BlockHeader)

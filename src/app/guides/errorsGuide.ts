@@ -8,10 +8,10 @@ import { Envelope } from "../../platform/http/Envelope.ts"
 import { webhookUrlAdvice } from "../../webhooks/checkWebhookUrl.ts"
 import type { AuthorizationReason, RelayReason } from "../../x402/relaying/Api.ts"
 
-/** The envelope in one line; a question mark marks an optional field. */
+/** The fields of the envelope, three a line; a question mark marks an optional field. */
 const shape = Object.entries(Envelope.fields.error.fields)
   .map(([name, { ast }]) => `"${name}"${SchemaAST.isOptional(ast) ? "?" : ""}`)
-  .join(", ")
+  .reduce((text, field, index) => `${text},${index % 3 === 0 ? "\n  " : " "}${field}`)
 
 interface Entry {
   readonly status: number
@@ -172,7 +172,9 @@ const opening = `# Errors
 Look up an error code here: its HTTP status, its cause and its remedy. Every error response has the same shape:
 
 \`\`\`
-{ "error": { ${shape} } }
+{ "error": {
+  ${shape}
+} }
 \`\`\`
 
 - \`code\` is stable; base your program's decisions on it.

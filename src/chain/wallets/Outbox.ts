@@ -74,7 +74,7 @@ export interface OutboxOptions {
 const fillTries = 5
 /** A caller is waiting, so silent nodes are not queried five times. */
 const offeredFor = "3 seconds"
-/** How long a block may still be replaced by another. */
+/** A block may be replaced by another for this long. */
 const replacedMillis = 30 * 60_000
 /** With nothing open, ended transactions are checked once in this many checks; rarely if none has ended lately. */
 const checksBetween = 5

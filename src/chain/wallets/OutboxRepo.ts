@@ -30,7 +30,7 @@ export interface OutgoingTransaction {
   readonly versions: readonly [Hex, ...ReadonlyArray<Hex>]
   /** Versions of which only the id is stored. */
   readonly earlier: ReadonlyArray<TransactionHash>
-  /** The time since which no node accepts its newest version. */
+  /** The time since which all nodes refuse its newest version because the wallet cannot pay for it. */
   readonly refusedAt: Date | null
   /** Null while no block has passed its nonce. */
   readonly outcome: Outcome | null
@@ -125,12 +125,12 @@ export class OutboxRepo extends Context.Service<
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | SqlError.SqlError, R>
     /**
-     * True if an open transaction waits that no node accepts, which blocks all later nonces. Call it within `locked`.
+     * True if the wallet cannot pay for an open transaction, which blocks all later nonces. Call it within `locked`.
      */
     readonly blocked: (wallet: Address) => Effect.Effect<boolean>
     /**
-     * Signs and stores under the wallet's next nonces, in this order. More lost nonces than are filled block nothing
-     * after them. Call it within `locked`.
+     * Signs and stores under the wallet's next nonces, in this order. If a gap of lost nonces is longer than
+     * `maxFilled`, these are the first nonces of the gap. Call it within `locked`.
      */
     readonly append: (
       wallet: Address,
@@ -174,7 +174,7 @@ export class OutboxRepo extends Context.Service<
       at: Date,
       wei: bigint
     ) => Effect.Effect<OutgoingTransaction | undefined>
-    /** Records whether nodes accept its newest version. */
+    /** Records since when the wallet cannot pay for its newest version; null once it can. */
     readonly noteRefusal: (transaction: OutgoingTransaction, refusedAt: Date | null) => Effect.Effect<void>
     /** Ends an open transaction; an outcome is never overwritten. */
     readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>

@@ -235,7 +235,7 @@ export class Checkout {
     const { intentToken, service, wallet } = this.#session
     try {
       const reading = this.model.context ?? service.context()
-      // While a network is closed, no wallet is contacted and no payment opened. Only test keys' is always open.
+      // While a network is closed, no wallet is contacted and no payment is opened. The test network is always open.
       const mayBeClosed = !this.#options.publishableKey.startsWith("pk_test_")
       if (mayBeClosed && !(await reading).open)
         return this.#cannotStart("LIVE_MODE_GATED", this.#isOnRecord())

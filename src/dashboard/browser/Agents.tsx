@@ -44,7 +44,7 @@ const AgentTable = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> 
           )
         },
         { name: "Status", cell: ({ status }) => <StatusBadge.Agent status={status} /> },
-        { name: "Last 24 hours", cell: (agent) => <CapMeter agent={agent} /> },
+        { name: "Spent in 24 hours", cell: (agent) => <CapMeter agent={agent} /> },
         { name: "Left", class: "number", cell: ({ remaining }) => usd(remaining) },
         { name: "Per payment", class: "number", cell: ({ caps }) => usd(caps.perPayment) },
         { name: "Wallet", class: "mono soft", cell: ({ address }) => short(address, 6, 4) },

@@ -284,15 +284,12 @@ const BooksOfPeriod = (props: { readonly data: BooksPage; readonly reload: () =>
             navigate(go({ from: fields["from"] ?? from, to: fields["to"] ?? to }))
           }}
         >
-          <input
-            key={`from ${from}`}
-            class="input"
-            type="date"
-            name="from"
-            aria-label="From"
-            defaultValue={from}
-          />
-          <input key={`to ${to}`} class="input" type="date" name="to" aria-label="To" defaultValue={to} />
+          <label>
+            From <input key={`from ${from}`} class="input" type="date" name="from" defaultValue={from} />
+          </label>
+          <label>
+            To <input key={`to ${to}`} class="input" type="date" name="to" defaultValue={to} />
+          </label>
           <Button submit>Show</Button>
           <Button onClick={() => print()}>Print</Button>
         </form>

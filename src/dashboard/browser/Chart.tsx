@@ -1,5 +1,5 @@
-// Settled volume and count by day on one axis, with the values of the day at the pointer or chosen with the keyboard;
-// and the same as a table.
+// Settled volume and count by day, one above the other on one time axis, and as a table. Shows the values of the day at
+// the pointer or chosen with the keyboard.
 import { useState } from "preact/hooks"
 import type { OverviewPage } from "../api/payments/Api.ts"
 import { count, dayName, usd } from "./format.ts"

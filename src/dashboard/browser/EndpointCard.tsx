@@ -94,7 +94,7 @@ export const EndpointCard = (props: {
         <Fact name="Last delivery">
           {endpoint.lastDeliveredAt === null ? "None yet" : <Ago at={endpoint.lastDeliveredAt} />}
         </Fact>
-        <Fact name="Responds">
+        <Fact name="Responding">
           {endpoint.listening ? "Yes" : endpoint.health === "failing" ? "No" : "Not yet"}
         </Fact>
       </Facts>

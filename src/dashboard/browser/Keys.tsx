@@ -1,4 +1,4 @@
-// API keys: created, rotated and revoked. Each is shown once.
+// API keys: created, renamed, rotated and revoked. A secret key is shown only once.
 import { useState } from "preact/hooks"
 import { integrationRoles, ownerRoles } from "../../domain/roleSets.ts"
 import type { IssuedKeyView, KeysPage, KeyView } from "../api/keys/Api.ts"
@@ -120,7 +120,7 @@ export const Keys = () => {
                     name: "Key",
                     cell: (apiKey) => (
                       <>
-                        {apiKey.name === null ? null : <span class="break">{apiKey.name}</span>}{" "}
+                        {apiKey.name === null ? null : <span class="break">{apiKey.name} </span>}
                         {apiKey.publicKey === null ? (
                           <span class="mono soft">{nameOf(apiKey)}</span>
                         ) : (
@@ -157,7 +157,7 @@ export const Keys = () => {
                 value="secret"
                 defaultChecked
                 label="Secret, full access"
-                about="For your server: creates intents, manages webhooks."
+                about="For your server: creates payments and manages webhooks."
               />
               <Choice
                 name="kind"

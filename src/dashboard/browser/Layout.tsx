@@ -149,6 +149,10 @@ export const Layout = (props: {
           <p title={session.user.email}>{session.user.email}</p>
           <Palette />
           <ThemeSwitch />
+          <a class="button quiet" href="/docs" target="_blank" rel="noreferrer">
+            <Icon name="external" />
+            <span>Documentation</span>
+          </a>
           <button
             type="button"
             class="button quiet"
@@ -158,10 +162,6 @@ export const Layout = (props: {
             <Icon name="back" />
             <span>Sign out</span>
           </button>
-          <a class="button quiet" href="/docs" target="_blank" rel="noreferrer">
-            <Icon name="external" />
-            <span>Documentation</span>
-          </a>
         </section>
       </div>
       <main id="content" tabIndex={-1}>

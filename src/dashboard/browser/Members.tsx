@@ -106,7 +106,7 @@ export const Members = ({ data, reload }: Part) => {
             }
             about={
               <>
-                since <Time at={member.joinedAt} />
+                Since <Time at={member.joinedAt} />
               </>
             }
           >

@@ -74,7 +74,7 @@ const Range = ({ data }: { readonly data: OverviewPage }) => {
           From <input class="input" type="date" name="from" defaultValue={from} max={to} />
         </label>
         <label>
-          to <input class="input" type="date" name="to" defaultValue={to} min={from} max={data.today} />
+          To <input class="input" type="date" name="to" defaultValue={to} min={from} max={data.today} />
         </label>
       </form>
     </div>
@@ -142,7 +142,7 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Needs attention"
         value={count(openAlerts)}
-        note={openAlerts === 0 ? "nothing open" : "open alerts"}
+        note={openAlerts === 0 ? "nothing open" : openAlerts === 1 ? "open alert" : "open alerts"}
         href={href("alerts")}
         {...(openAlerts === 0 ? {} : { tone: "bad" as const })}
       />

@@ -53,15 +53,15 @@ const Details = ({
           <Timeline events={data.timeline} explorerUrl={explorerUrl} />
           {data.waitsUntil === undefined ? null : (
             <p class="hint">
-              Waiting for the buyer's transfer until <Time at={data.waitsUntil} exact />. Without one, the
-              payment then fails.
+              Waiting for the buyer’s transfer until <Time at={data.waitsUntil} exact />. If none arrives, the
+              payment fails.
             </p>
           )}
         </Card>
         <div class="stack large">
           <Card title="Details">
             <Facts>
-              <Fact name="Id">
+              <Fact name="Payment ID">
                 <Code text={payment.id} shown={short(payment.id)} what="the payment's id" />
               </Fact>
               <Fact name="Opened">

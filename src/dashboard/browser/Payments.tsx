@@ -107,7 +107,7 @@ export const Payments = () => {
             From <input class="input" type="date" name="from" defaultValue={from} max={until} />
           </label>
           <label>
-            to <input class="input" type="date" name="to" defaultValue={until} min={from} />
+            To <input class="input" type="date" name="to" defaultValue={until} min={from} />
           </label>
           {from === "" && until === "" ? null : (
             <a class="button quiet" href={to({ from: "", to: "" })}>

@@ -56,7 +56,7 @@ export const ProfileCard = ({
           name="identityAudience"
           value={identityAudience ?? ""}
           placeholder={location.origin}
-          hint="Leave this empty if buyers use our checkout. If they sign tokens in your own app, enter the exact audience (aud) of those tokens. Tokens with any other audience are then rejected, including those of our checkout."
+          hint="Leave this empty if buyers use our checkout. If they sign tokens in your own app, enter the exact audience of those tokens. The service then rejects all other tokens, including those of our checkout."
           error={errorOf("identityAudience")}
         />
         <Choices legend="Buyers’ tokens">
@@ -65,7 +65,7 @@ export const ProfileCard = ({
             name="boundTokensOnly"
             defaultChecked={boundTokensOnly}
             label="Bound to one payment"
-            about="Require each token to name its payment. Our checkout's tokens always do."
+            about="Accept only tokens that contain the id of their payment. Our checkout’s tokens always do."
           />
         </Choices>
         <Field
@@ -73,7 +73,7 @@ export const ProfileCard = ({
           name="tokenLifetimeSeconds"
           value={String(tokenLifetimeSeconds)}
           required
-          hint="In seconds: 86400 is a day."
+          hint="In seconds. One day is 86400."
           error={errorOf("tokenLifetimeSeconds")}
         />
 

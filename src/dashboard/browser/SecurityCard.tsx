@@ -191,7 +191,7 @@ const Sessions = ({ data, reload }: Part) => {
             }
             about={
               <>
-                {address ?? "unknown address"}, <Ago at={lastSeenAt} />
+                {address ?? "Unknown address"}, <Ago at={lastSeenAt} />
               </>
             }
           >

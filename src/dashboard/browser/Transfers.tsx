@@ -185,7 +185,7 @@ const Row = (props: {
           <strong>{usd(transfer.amount)}</strong> from <span class="mono">{short(transfer.payer)}</span>{" "}
           <span class="soft">
             <Ago at={transfer.at} />
-            {transfer.kind === null ? "" : `. ${kindWords[transfer.kind]}`}
+            {transfer.kind === null ? "" : `. ${kindWords[transfer.kind]}.`}
           </span>
         </summary>
         {isOpen ? <Detail id={transfer.id} onResolved={props.onResolved} /> : null}

@@ -12,7 +12,7 @@ type Verdict = { readonly ok: boolean; readonly text: string }
 
 const headerOf = (text: string) => text.trim().replace(/^x-service-signature:\s*/i, "")
 
-/** Uses the header's own time first, because an old signature may still be correct. */
+/** `verifyWebhook` checks the signature before its age, so an old signature can be reported as correct. */
 const judge = async (body: string, header: string, secret: string): Promise<Verdict> => {
   try {
     await verifyWebhook(body, headerOf(header), secret.trim())

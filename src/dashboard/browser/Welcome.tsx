@@ -14,9 +14,9 @@ export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: Session
     onSignedIn(await call<SessionView>("POST", "/one-time-link", { token, ...withCode(fields) }))
   })
   return (
-    <SignedOutLayout title="Welcome">
+    <SignedOutLayout title={token === "" ? "Incomplete link" : "Welcome"}>
       {token === "" ? (
-        <p>The link is incomplete. Open the full link.</p>
+        <p>Part of the link is missing. Copy the whole link from your email, and open it again.</p>
       ) : (
         <Form submit="Continue" action={redeem} primary>
           <p>The link works only once.</p>

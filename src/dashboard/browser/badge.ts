@@ -1,4 +1,4 @@
-// The number of open alerts, from every page's response, for the navigation.
+// The number of open alerts for the navigation, from the responses that the pages read.
 import { useEffect, useState } from "preact/hooks"
 
 let open = 0

@@ -4,13 +4,16 @@ import type { Role } from "../../domain/Role.ts"
 import { useSession } from "./session.ts"
 
 export const roleWords: Readonly<Record<Role, { readonly name: string; readonly about: string }>> = {
-  owner: { name: "Owner", about: "Everything, including addresses, live keys and members." },
+  owner: { name: "Owner", about: "Manages everything, including addresses, live keys and members." },
   developer: {
     name: "Developer",
     about:
-      "Webhooks, alert webhooks, resends, payment links, alerts, test keys, test agents. Pauses and revokes live agents, and withdraws changes of live addresses."
+      "Manages webhooks, alert webhooks, resends, payment links, alerts, test keys and test agents. Can pause and revoke live agents, and withdraw changes of live addresses."
   },
-  support: { name: "Support", about: "Refunds, unmatched transfers, resends, payment links, alerts." },
+  support: {
+    name: "Support",
+    about: "Manages refunds, unmatched transfers, resends, payment links and alerts."
+  },
   read_only: { name: "Read-only", about: "Sees everything, changes nothing." }
 }
 

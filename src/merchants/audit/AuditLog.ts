@@ -1,5 +1,5 @@
-// Changes of receiving addresses and of who may change them: recorded permanently, and sent to every member
-// or operator.
+// Changes of a merchant's money and access: addresses, settlement limits, keys, members, agents, alert webhooks. Each is
+// recorded permanently and, unless it grants nothing, mailed to the members or operators.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-// Decides from the chain whether the reported evidence settles a payment.
+// Decides from the chain whether evidence settles a payment, and settles it.
 
 import { DateTime, Effect, Option, Result } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
@@ -51,8 +51,8 @@ type Proof = Extract<Verification, { _tag: "Verified" }>
 const firstWatchMillis = 60_000
 
 /**
- * The height below which no transfer pays this payment: that of its opening or of the wallet's attempt, minus the
- * blocks that a reorganisation may move and that processes may differ by.
+ * The height below which no transfer pays this payment: that of its opening or of the wallet's attempt, minus
+ * `blockTolerance`, because a reorganisation may move blocks and processes may know different heights.
  */
 export const openedSince = (
   { openedBlock }: Payment,

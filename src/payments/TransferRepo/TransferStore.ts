@@ -10,7 +10,7 @@ import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 
-/** The delay before a reappeared transfer is checked after it was given up as lost: lagging nodes still miss it. */
+/** The delay before a transfer that was given up and has reappeared is checked: lagging nodes may still miss it. */
 export const returnedMillis = 60_000
 
 /** The block up to which a chain is read. */

@@ -39,7 +39,7 @@ const refusedMillis = 10 * 60_000
 
 type Reading = Extract<RangeReading, { _tag: "Read" }>
 
-/** `matchDue` settles what has arrived. Runs until its scope closes. */
+/** Reads the network's transfers until its scope closes. `matchDue` settles payments by the transfers that arrived. */
 export const readNetwork = Effect.fnUntraced(function* <E, R>(
   env: Env,
   matchDue: Effect.Effect<unknown, E, R>
@@ -76,7 +76,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     blockTime: timeOf(blockTime)
   })
 
-  /** The receivers at the time of a head. An address was shown to a buyer before the block in which it receives. */
+  /** Read after the head: an address is registered before a buyer sees it, and so before any block that pays it. */
   const readFilter = Effect.gen(function* () {
     const receivers = yield* transferRepo.receivers(env, maxFiltered + 1)
     const key = receivers.toSorted().join(" ")

@@ -1,4 +1,4 @@
-// Storage of refunds on Postgres: find, check and end them.
+// Storage of refunds on Postgres: finds, checks and ends them. refundCreationSql.ts creates and proves them.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"

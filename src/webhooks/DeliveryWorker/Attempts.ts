@@ -17,7 +17,7 @@ import { countAttempt, countExhausted, countUnreadable, noteLag } from "./Delive
 /** Ends a crash loop: after this many interrupted attempts, the delivery fails with an alert. */
 const maxInterruptions = 5
 
-/** How long a claim lasts, in seconds; longer than an attempt's total budget of 15. */
+/** The seconds that a claim lasts: longer than an attempt's total budget of 15. */
 export const leaseSeconds = 30
 
 /**
@@ -107,7 +107,7 @@ export class Attempts extends Context.Service<
               )
             )
           : status === undefined
-            ? Effect.logWarning("Webhook outcome discarded: the claim had expired").pipe(
+            ? Effect.logWarning("Webhook outcome discarded: its lease had expired").pipe(
                 Effect.annotateLogs({ delivery: claimed.id, attempt: claimed.attempt })
               )
             : Effect.void

@@ -117,7 +117,7 @@ export interface ResourceHost {
   /** The host in the form of the allow list. */
   readonly host: string
   readonly hostname: string
-  /** What a payee is remembered for: the host name without its port or, for loopback, with its port. */
+  /** The key under which a host's payee is stored: the host name without its port or, for loopback, with its port. */
   readonly owner: string
   /** True if the connection is private: TLS, or loopback. */
   readonly isPrivate: boolean

@@ -8,13 +8,13 @@ export interface ViewTools {
   readonly claims: UnverifiedIntent | undefined
   /** The description from the shop's page. */
   readonly description: string
-  /** The time until which it may be paid. */
+  /** The time until which the payment may be paid. */
   readonly deadline: string | undefined
   /** The URL of the hosted page with this payment. */
   readonly payUrl: string
   /** True on a page of the service itself, outside a frame: what is missing there is missing at `payUrl` too. */
   readonly hosted: boolean
-  /** The same, for a phone to scan. */
+  /** Like `payUrl`, but short enough for a phone to scan. */
   readonly scanUrl: string
   /** True if wallets are apps here. */
   readonly phone: boolean

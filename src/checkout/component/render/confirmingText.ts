@@ -9,7 +9,7 @@ const lateSeconds = 180
 /** The least time that the page has polled: `pollDelay` grows to ten seconds within the first eight polls. */
 const secondsPolled = (polls: number) => Math.max(0, polls - 7) * 10
 
-/** States the duration if it is longer than a few seconds, and what to do if it takes even longer. */
+/** States the duration if it is a minute or more, and what to do if the confirmation takes even longer. */
 export const confirmingText = ({ model, t }: Pick<Pieces, "model" | "t">): string => {
   const { chain, settlement = [] } = model.context ?? {}
   if (chain?.haltedSince !== undefined) return t("haltedText", { network: chain.name })

@@ -129,8 +129,8 @@ export const connectScreen = (pieces: Pieces): Screen => {
       model.busy === "balance"
         ? [cancel]
         : [
-            tools.phone ? undefined : panelButton("quiet", "payByPhone", "phone"),
-            panelButton("quiet", "payByAddress", "address"),
+            tools.phone ? undefined : panelButton("secondary", "payByPhone", "phone"),
+            panelButton("secondary", "payByAddress", "address"),
             cancel
           ]
   }

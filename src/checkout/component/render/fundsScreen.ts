@@ -1,3 +1,4 @@
+// The screen of an account with too little USDC, or without gas.
 import { type Child, h } from "../elements.ts"
 import { usdOf } from "../erc20.ts"
 import { atomicAmount, pays } from "../Model.ts"
@@ -54,7 +55,7 @@ export const fundsScreen = (pieces: Pieces): Screen => {
               ]
             : []),
           button(faucet ? "secondary" : "primary", "checkBalance", { type: "CheckBalance" }),
-          // A wallet whose fees somebody else pays holds no coin of its own.
+          // A wallet whose fees somebody else pays needs no ETH.
           ...(short ? [] : [button("quiet", "continueAnyway", { type: "ContinueAnyway" })]),
           short ? undefined : otherWay(),
           changeWallet(),

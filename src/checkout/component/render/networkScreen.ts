@@ -1,3 +1,4 @@
+// The screen of a wallet that is on another network.
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 

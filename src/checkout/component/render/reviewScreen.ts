@@ -1,3 +1,4 @@
+// The last screen before the wallet is prompted: payee, payer, network and fee.
 import { h } from "../elements.ts"
 import { pays } from "../Model.ts"
 import { shortened } from "../shortened.ts"

@@ -1,3 +1,4 @@
+// The screens while a wallet's prompt is open, here or in another tab.
 import { connectScreen } from "./connectScreen.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"

@@ -29,9 +29,9 @@ const askAmount = () => {
   input("amount").focus()
 }
 
-/** The wallet was prompted, or has sent. */
+/** States in which the wallet was prompted or has sent. */
 const inTransit = ["awaiting-signature", "submitted", "confirming"]
-/** The wallet has sent nothing, or the transfer has arrived. */
+/** States in which the wallet has sent nothing, or the transfer has arrived. */
 const notInTransit = ["needs-funds", "review", "settled"]
 
 const show = (opened: Opened) => {
@@ -42,7 +42,7 @@ const show = (opened: Opened) => {
   checkout.setAttribute("intent-token", intentToken)
   checkout.setAttribute("publishable-key", publishableKey)
   checkout.addEventListener("failed", (event) => {
-    // Nothing was charged. For a failed payment, this is not certain here.
+    // An expired payment was not charged. Of a failed one, this page does not know.
     if (isIn(event, "expired")) openings.forget(opened)
     renew(event, publishableKey).catch(() => undefined)
   })
@@ -118,6 +118,7 @@ const start = async () => {
   // An open payment continues after its link has ended, unless a one-time link was paid.
   if (earlier !== undefined && link.state !== "paid") return show(earlier)
   if (link.state !== "open") {
+    message.classList.add("panel")
     message.textContent = closedWords[link.state] ?? ""
     return
   }
@@ -127,5 +128,6 @@ const start = async () => {
 }
 
 start().catch((error: unknown) => {
+  message.classList.add("panel")
   message.textContent = errorText(error, undefined)
 })

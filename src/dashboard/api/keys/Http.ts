@@ -1,5 +1,5 @@
-// API keys over HTTP. A whole key is in only one response, once. Keys of the other environment are unknown here, like
-// those of another merchant.
+// API keys over HTTP. A secret key is in only one response. Keys of the other environment are unknown here, like those
+// of another merchant.
 
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

@@ -41,7 +41,7 @@ export const Field = (props: {
     <div class="field">
       <label for={id}>{props.label}</label>
       {props.multiline === true ? (
-        <textarea rows={5} {...shared} />
+        <textarea rows={3} {...shared} />
       ) : props.type === "password" ? (
         <input type="password" minLength={props.minLength} {...shared} />
       ) : props.type === "email" ? (
