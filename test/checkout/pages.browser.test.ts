@@ -138,27 +138,31 @@ describe("/playground", () => {
   })
 })
 
-describe("The page of docs/shop.md", () => {
+describe("The page of docs/guides/checkout.md", () => {
   const example = (name: string) => Bun.file(join(import.meta.dir, "../examples", name)).text()
+  const guideText = () => Bun.file(join(import.meta.dir, "../../docs/guides/checkout.md")).text()
 
   test("is shown as it runs", async () => {
-    const readme = await Bun.file(join(import.meta.dir, "../../docs/shop.md")).text()
-    for (const name of ["checkout.html", "order.js"]) expect(readme).toContain((await example(name)).trim())
+    const guide = (await guideText()).replaceAll("{base_url}", "https://pay.example.com")
+    expect(guide).toContain((await example("order.js")).trim())
+    const [, shown = ""] = /^```html\n([\s\S]*?)^```$/m.exec(guide) ?? []
+    expect(shown).toContain("<quittance-checkout ")
+    const page = (await example("checkout.html")).split("\n").map((line) => line.trim())
+    expect(page).toEqual(expect.arrayContaining(shown.trim().split("\n")))
   })
 
-  browserTest("embeds the checkout, under the policy of docs/checkout.md and its integrity", async () => {
+  browserTest("embeds the checkout, under the policy of the guide and its integrity", async () => {
     const { token } = await createIntent()
     const integrity = (await (await fetch(`${baseUrl}/checkout.js.integrity`)).text()).trim()
     const html = (await example("checkout.html"))
       .replace("eyJ…", token)
       .replace("pk_test_…", keys.test.publishable)
       .replace('src="https://pay.example.com', `integrity="${integrity}" src="${baseUrl}`)
-    const reference = await Bun.file(join(import.meta.dir, "../../docs/checkout.md")).text()
-    const policy = /^script-src 'self' https:\/\/pay\.example\.com.*$/m.exec(reference)?.[0] ?? ""
+    const policy = /^script-src 'self' \{base_url\}.*$/m.exec(await guideText())?.[0] ?? ""
     const browser = await context([await wallet()])
     const headers = {
       "content-type": "text/html",
-      "content-security-policy": `default-src 'none'; ${policy.replaceAll("https://pay.example.com", baseUrl)}`
+      "content-security-policy": `default-src 'none'; ${policy.replaceAll("{base_url}", baseUrl)}`
     }
     pages.set("/order", { headers, body: html })
     pages.set("/order.js", {

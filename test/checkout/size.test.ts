@@ -17,7 +17,7 @@ describe("Sizes", () => {
     const { bytes, gzip, integrity } = await built("component/main.ts")
     console.log(`checkout.js: ${gzip.length} bytes gzipped, ${bytes.length} in all`)
     expect(gzip.length).toBeLessThanOrEqual(60_000)
-    expect(await Bun.file(join(import.meta.dir, "../../docs/shop.md")).text()).toContain(
+    expect(await Bun.file(join(import.meta.dir, "../../docs/guides/checkout.md")).text()).toContain(
       "at most 60 kB gzipped"
     )
     expect(integrity).toMatch(/^sha384-[A-Za-z0-9+/]{64}$/)
