@@ -1,4 +1,4 @@
-// Removes rows that ended long ago, once a day (docs/operating.md, "What grows").
+// Removes rows that ended long ago, once a day (docs/databases.md, "What grows").
 import { DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { periodic } from "../platform/workers/supervised.ts"

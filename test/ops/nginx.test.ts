@@ -1,4 +1,4 @@
-// nginx and ModSecurity, configured as in operating.md, pass everything that merchants, buyers and agents send.
+// nginx and ModSecurity, configured as in proxy.md, pass everything that merchants, buyers and agents send.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { freePort } from "../../src/app/dev/freePort.ts"

@@ -1,4 +1,4 @@
-// nginx as operating.md configures it, with ModSecurity and OWASP's Core Rule Set if a test wants them.
+// nginx as proxy.md configures it, with ModSecurity and OWASP's Core Rule Set if a test wants them.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -13,8 +13,8 @@ const rules = "/usr/share/modsecurity-crs/rules"
 /** The parts of Debian's nginx, libnginx-mod-http-modsecurity and modsecurity-crs that this machine lacks. */
 export const missingNginx = [program, module, settings, setup, rules].find((path) => !existsSync(path))
 
-const operating = readFileSync(join(import.meta.dir, "../../docs/operating.md"), "utf8")
-const blocks = [...operating.matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text)
+const document = readFileSync(join(import.meta.dir, "../../docs/proxy.md"), "utf8")
+const blocks = [...document.matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text)
 const linesOf = (beginning: string) =>
   blocks
     .flatMap((text) => text.split("\n"))

@@ -1,4 +1,4 @@
-// The sizes that operating.md states under "What grows", compared with rows that the service itself writes.
+// The sizes that databases.md states under "What grows", compared with rows that the service itself writes.
 import { expect } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -19,13 +19,13 @@ import {
 import { payer, receiver } from "../../support/rawReceipts.ts"
 import { liveEffect } from "../../support/run.ts"
 
-const operating = readFileSync(join(import.meta.dir, "../../../docs/operating.md"), "utf8")
+const document = readFileSync(join(import.meta.dir, "../../../docs/databases.md"), "utf8")
 const rows = 1_000
 /** Tables with one row for each payment that is announced, reported and settled. */
 const tables = ["payments", "claimed_transfers", "payment_attempts", "webhook_deliveries"]
 
 const stated = (table: string) => {
-  const cells = operating.match(new RegExp(`^\\| \`${table}\` \\|.*$`, "mu"))?.[0].split("|") ?? []
+  const cells = document.match(new RegExp(`^\\| \`${table}\` \\|.*$`, "mu"))?.[0].split("|") ?? []
   return Number(cells[4]?.replace(",", ""))
 }
 
