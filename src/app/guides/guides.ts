@@ -4,6 +4,7 @@ import buyerToken from "../../../docs/guides/buyer-token.md" with { type: "text"
 import checkout from "../../../docs/guides/checkout.md" with { type: "text" }
 import clients from "../../../docs/guides/clients.md" with { type: "text" }
 import goingLive from "../../../docs/guides/going-live.md" with { type: "text" }
+import openMainnet from "../../../docs/guides/open-mainnet.md" with { type: "text" }
 import quickstart from "../../../docs/guides/quickstart.md" with { type: "text" }
 import testing from "../../../docs/guides/testing.md" with { type: "text" }
 import webhooks from "../../../docs/guides/webhooks.md" with { type: "text" }
@@ -37,12 +38,21 @@ export const guides: ReadonlyArray<Guide> = [
     summary: "A service in memory, forwarding to your machine, test money",
     markdown: testing
   },
-  { name: "going-live", summary: "What to check first", markdown: goingLive },
+  {
+    name: "going-live",
+    summary: "What a merchant checks first, and when live payments settle",
+    markdown: goingLive
+  },
   { name: "agents", summary: "Agents that pay within caps, and being paid by agents", markdown: agents },
   {
     name: "buyer-token",
     summary: "The token of the paying wallet, for checkouts of your own",
     markdown: buyerToken
+  },
+  {
+    name: "open-mainnet",
+    summary: "For the operator: open Arbitrum One, step by step",
+    markdown: openMainnet
   }
 ]
 

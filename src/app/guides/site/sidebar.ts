@@ -14,11 +14,13 @@ const titled = (title: string, call: string) => {
 }
 
 const start = ["quickstart", "checkout", "webhooks", "clients"]
+const operation = ["open-mainnet"]
 
 export const sidebarOf = ({ groups, main }: Documents): DefaultTheme.SidebarMulti => {
   const itemsOf = (has: (name: string) => boolean) =>
     main.filter(({ name }) => has(name)).map(({ name, title }) => ({ text: title, link: link(name) }))
   const isReference = (name: string) => name === "errors" || name === "reference"
+  const isFurther = (name: string) => ![...start, ...operation].includes(name) && !isReference(name)
   return {
     "/docs/reference": [
       {
@@ -42,7 +44,8 @@ export const sidebarOf = ({ groups, main }: Documents): DefaultTheme.SidebarMult
     "/docs": [
       { text: "Overview", link: "/docs" },
       { text: "Take payments", items: itemsOf((name) => start.includes(name)) },
-      { text: "Go further", items: itemsOf((name) => !start.includes(name) && !isReference(name)) },
+      { text: "Go further", items: itemsOf(isFurther) },
+      { text: "Run the service", items: itemsOf((name) => operation.includes(name)) },
       { text: "Reference", items: itemsOf(isReference) }
     ]
   }
