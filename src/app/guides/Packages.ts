@@ -135,7 +135,9 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
             const before = existsSync(file) ? await Bun.file(file).bytes() : undefined
             return before !== undefined && contentOf(before) === content
               ? answer(before, name)
-              : absent("This service no longer has that package: /docs/clients names the present ones.")
+              : absent(
+                  "This service no longer has that package: /docs/clients and /docs/plugins name the present ones."
+                )
           })
         ),
         Effect.orElseSucceed(() => absent("No package has this address."))

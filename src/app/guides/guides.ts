@@ -5,6 +5,7 @@ import checkout from "../../../docs/guides/checkout.md" with { type: "text" }
 import clients from "../../../docs/guides/clients.md" with { type: "text" }
 import goingLive from "../../../docs/guides/going-live.md" with { type: "text" }
 import openMainnet from "../../../docs/guides/open-mainnet.md" with { type: "text" }
+import plugins from "../../../docs/guides/plugins.md" with { type: "text" }
 import quickstart from "../../../docs/guides/quickstart.md" with { type: "text" }
 import testing from "../../../docs/guides/testing.md" with { type: "text" }
 import webhooks from "../../../docs/guides/webhooks.md" with { type: "text" }
@@ -24,9 +25,10 @@ export const guides: ReadonlyArray<Guide> = [
   },
   {
     name: "clients",
-    summary: "Libraries for TypeScript, Python and PHP, and shop plugins",
+    summary: "Libraries for TypeScript, Python and PHP",
     markdown: clients
   },
+  { name: "plugins", summary: "WooCommerce and Medusa", markdown: plugins },
   { name: "checkout", summary: "The element, its attributes and events, React and Vue", markdown: checkout },
   {
     name: "webhooks",

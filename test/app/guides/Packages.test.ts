@@ -47,7 +47,7 @@ describe("Packages", () => {
       ["checkout.tgz", "checkout"],
       ["agent-proxy.tgz", "agents"],
       ["php.zip", "clients"],
-      ["woocommerce.zip", "clients"]
+      ["woocommerce.zip", "plugins"]
     ] as const) {
       const path = await named(name, guide)
       const bytes = await bytesOf(path)
