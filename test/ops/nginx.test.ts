@@ -1,5 +1,5 @@
 // nginx and ModSecurity, configured as in proxy.md, pass everything that merchants, buyers and agents send.
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { freePort } from "../../src/app/dev/freePort.ts"
 import { agentForm, type Person, password, receiver, request, signUp } from "../dashboard/person.ts"
@@ -11,6 +11,10 @@ setDefaultTimeout(60_000)
 const service = await serviceForFile({ trustedProxyHops: 1 })
 const scope = Scope.makeUnsafe()
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+/** While the site is being built, /docs answers 503, which ModSecurity may block. */
+beforeAll(async () => {
+  while ((await fetch(`${service.baseUrl}/docs`)).headers.has("refresh"));
+}, 180_000)
 
 const nginxWith = (paranoiaLevel?: number) =>
   Effect.runPromise(
