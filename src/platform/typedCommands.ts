@@ -1,4 +1,4 @@
-// Prints commands as the person types them: through npx on a machine with Node only.
+// Prints commands as the person types them: through npx, if only Node is installed.
 import type { Console } from "effect"
 
 const isThroughNpx = process.env["npm_config_user_agent"]?.startsWith("npm/") === true

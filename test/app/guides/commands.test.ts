@@ -14,7 +14,9 @@ const runs =
 
 /** An address, a file, or Bun itself, which its own authors publish. */
 const isOurs = (word: string) =>
-  /^(?:https?:\/\/|\$\{|\{base_url\}|BASE_URL\/|\.\/|\.$|dist\/packages\/|bun@1\.4\.5$)/.test(word)
+  /^(?:https?:\/\/|\$\{|\{base_url\}|BASE_URL\/|\.\/|\.$|dist\/packages\/|bun@(?:1\.4\.5|\$\{Bun\.version\})$)/.test(
+    word
+  )
 
 const namesIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(runs)].flatMap(([command, words = ""]) => {
