@@ -72,7 +72,10 @@ const documents = [
 const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths, ...LinkPages.linkPaths]
 
 /** The routes that need no database. */
-export const layer = Layer.merge(served, Routing.layer(endpointsOf(Api), paths, documents))
+export const layer = Layer.merge(
+  served,
+  Routing.layer(endpointsOf(Api), paths, documents, CheckoutPages.notFoundPage)
+)
 
 /** The same routes with `/readyz`. */
 const layerReady = Layer.merge(layer, System.layerReady)

@@ -7,6 +7,7 @@ import { browserBundle, bundleResponse } from "../platform/pages/BrowserBundle.t
 import tokens from "../platform/pages/browser/tokens.css" with { type: "text" }
 import { pageHeaders, policyOf } from "../platform/pages/pageHeaders.ts"
 import { browserNode } from "./browserNode.ts"
+import { notFoundDocument } from "./pages/notFoundDocument.ts"
 import styles from "./pages/pages.css" with { type: "text" }
 import { payDocument } from "./pages/payDocument.ts"
 import { playgroundDocument } from "./pages/playgroundDocument.ts"
@@ -37,16 +38,18 @@ const contentSecurityPolicy = (connect: ReadonlyArray<string>): string =>
     "img-src": "data:"
   })
 
-const page = (html: string, connect: ReadonlyArray<string>) =>
-  Effect.succeed(
-    HttpServerResponse.text(html, {
-      contentType: "text/html; charset=utf-8",
-      headers: {
-        ...pageHeaders(contentSecurityPolicy(connect)),
-        "cross-origin-opener-policy": "same-origin-allow-popups"
-      }
-    })
-  )
+const page = (html: string, connect: ReadonlyArray<string>, status = 200) =>
+  HttpServerResponse.text(html, {
+    status,
+    contentType: "text/html; charset=utf-8",
+    headers: {
+      ...pageHeaders(contentSecurityPolicy(connect)),
+      "cross-origin-opener-policy": "same-origin-allow-popups"
+    }
+  })
+
+/** For a browser at an address of the service at which there is nothing. */
+export const notFoundPage = page(notFoundDocument, [], 404)
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
@@ -86,8 +89,8 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       "/checkout-pages.css",
       Effect.succeed(HttpServerResponse.text(tokens + styles, { contentType: "text/css; charset=utf-8" }))
     )
-    yield* router.add("GET", "/pay", page(payDocument, connect))
-    yield* router.add("GET", "/playground", page(playgroundDocument, connect))
+    yield* router.add("GET", "/pay", Effect.succeed(page(payDocument, connect)))
+    yield* router.add("GET", "/playground", Effect.succeed(page(playgroundDocument, connect)))
     yield* router.add("GET", "/walletconnect.js", bundleResponse(walletConnect, { crossOrigin: true }))
     for (const name of ["pay", "playground"] as const) {
       const bundle = browserBundle(`checkout/pages/${name}.ts`, constants)

@@ -5,6 +5,7 @@ export const playgroundDocument = `${pageHead("Quittance playground", "/checkout
 <body>
 <main class="playground">
 <header>
+<p><a href="/">Quittance</a> · <a href="/docs">Documentation</a> · <a href="/dashboard">Dashboard</a></p>
 <h1>Playground</h1>
 <p>Pay a small test amount and watch it settle: the checkout your buyers see, the code that shows it, and the webhook your server gets.</p>
 </header>

@@ -20,14 +20,21 @@ import { timedRoute } from "./Routing/timedRoute.ts"
 import { unexpectedQuery } from "./Routing/unexpectedQuery.ts"
 import { systemPaths } from "./System.ts"
 
+/** True if a person opened the address. */
+const isForBrowser = ({ headers, method, url }: HttpServerRequest.HttpServerRequest) =>
+  (method === "GET" || method === "HEAD") &&
+  headers["accept"]?.includes("text/html") === true &&
+  !url.startsWith("/api/")
+
+/** The response of a known path; undefined if the path is unknown. */
 const unrouted = (
   request: HttpServerRequest.HttpServerRequest,
   requestId: string,
   baseUrl: string,
   table: ReadonlyArray<PathMethods>
-): HttpServerResponse.HttpServerResponse => {
+): HttpServerResponse.HttpServerResponse | undefined => {
   const entry = entryOf(table, pathOf(request.url))
-  if (entry === undefined) return envelopeResponse(new NotFound(), requestId, baseUrl)
+  if (entry === undefined) return undefined
   if (entry.methods.has(request.method)) {
     // The path has the right form but cannot be decoded: a broken percent-encoding.
     const details = [{ path: "path", message: "Percent-encode the path as UTF-8." }]
@@ -54,12 +61,13 @@ const unrouted = (
 
 /**
  * Surrounds every route of the router: the contract's endpoints and the GET `paths` outside it, of which
- * `withoutQuery` accept no query.
+ * `withoutQuery` accept no query. At an unknown address browsers get `notFoundPage`, and programs the envelope.
  */
 export const layer = (
   endpoints: ReadonlyArray<ContractEndpoint>,
   paths: ReadonlyArray<string>,
-  withoutQuery: ReadonlyArray<string>
+  withoutQuery: ReadonlyArray<string>,
+  notFoundPage?: HttpServerResponse.HttpServerResponse
 ) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
@@ -78,6 +86,11 @@ export const layer = (
         return HttpServerResponse.setHeaders(response, headers)
       }
 
+      const notFound = (request: HttpServerRequest.HttpServerRequest, requestId: string) =>
+        notFoundPage !== undefined && isForBrowser(request)
+          ? notFoundPage
+          : envelopeResponse(new NotFound(), requestId, baseUrl)
+
       const failed = (
         cause: Cause.Cause<unknown>,
         request: HttpServerRequest.HttpServerRequest,
@@ -85,7 +98,10 @@ export const layer = (
       ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown> => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const error = Cause.squash(cause)
-        if (isRouteNotFound(error)) return timed(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
+        if (isRouteNotFound(error))
+          return timed(
+            Effect.succeed(unrouted(request, requestId, baseUrl, table) ?? notFound(request, requestId))
+          )
         if (isUnreadable(error))
           return Effect.succeed(envelopeResponse(new PayloadTooLarge(), requestId, baseUrl))
         return Effect.map(unexpectedFailure(cause, requestId), (failure) =>
@@ -106,7 +122,13 @@ export const layer = (
           const response =
             refusal === undefined
               ? Effect.provideService(named(answered, requestId, request.url), RequestId, requestId)
-              : timed(Effect.succeed(envelopeResponse(refusal, requestId, baseUrl)))
+              : timed(
+                  Effect.succeed(
+                    refusal === "not_found"
+                      ? notFound(request, requestId)
+                      : envelopeResponse(refusal, requestId, baseUrl)
+                  )
+                )
           return Effect.map(response, (one) => withCommonHeaders(one, requestId))
         })
       }
@@ -118,7 +140,7 @@ export const layer = (
 const refusedUnrouted = (
   request: HttpServerRequest.HttpServerRequest,
   withoutQuery: ReadonlyArray<string>
-): InvalidRequest | NotFound | undefined => {
+): InvalidRequest | "not_found" | undefined => {
   // Health checks send any host or none.
   if (hasNoHost(request) && !systemPaths.includes(pathOf(request.url))) {
     return new InvalidRequest({
@@ -126,7 +148,7 @@ const refusedUnrouted = (
     })
   }
   // The router would read `/payments/` as a payment with an empty id.
-  if (endsInSlash(request.url)) return new NotFound()
+  if (endsInSlash(request.url)) return "not_found"
   return request.url.includes("?") && withoutQuery.includes(pathOf(request.url))
     ? unexpectedQuery(request)
     : undefined

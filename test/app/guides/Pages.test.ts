@@ -184,4 +184,18 @@ describe("unknown addresses", () => {
       expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([404, type])
     })
   }
+
+  for (const [path, type] of [
+    ["/nothing", "text/html"],
+    ["/docs/", "text/html"],
+    ["/docs/nothing", "text/html"],
+    ["/api/v1/nothing", "application/json"],
+    ["/api/v1/payments/", "application/json"]
+  ] as const) {
+    test(`${path} is 404 for a browser, as ${type}`, async () => {
+      const answer = await fetch(`${service.baseUrl}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
+      expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([404, type])
+      expect(answer.headers.get("x-request-id")).not.toBeNull()
+    })
+  }
 })
