@@ -40,7 +40,7 @@ describe("/pay", () => {
     await page.goto(`${shopUrl}/cart`)
     await page.goto(`${baseUrl}/pay#token=${await tokenEndingIn(-1)}&key=${keys.test.publishable}`)
     await untilState(page, "expired")
-    await press(page, "Done")
+    await press(page, "Close")
     await page.waitForURL(`${shopUrl}/cart`)
   })
 
@@ -53,7 +53,7 @@ describe("/pay", () => {
     await from.evaluate(`window.open(${JSON.stringify(url)}, "_blank", "noopener")`)
     const page = await opened
     await untilState(page, "expired")
-    await press(page, "Done")
+    await press(page, "Close")
     await page.getByText("You can close this page.").waitFor()
   })
 

@@ -46,6 +46,7 @@ describe("Moving a receiving address", () => {
       expect(settings.body.receiver).toBe(owner.address)
 
       // The rules for buyer tokens, on the same page.
+      await page.getByText("Buyers’ tokens (advanced)").click()
       await page.getByLabel("Bound to one payment").check()
       await page.getByLabel("Maximum token lifetime").fill("7200")
       await page.getByRole("button", { name: "Save profile" }).click()

@@ -83,6 +83,7 @@ describe("Two people with the same form", () => {
       const name = page.getByLabel("Name", { exact: true })
       await name.waitFor()
       expect(await name.inputValue()).toBe("Before")
+      await page.getByText("Buyers’ tokens (advanced)").click()
       await page.getByLabel("Maximum token lifetime").fill("3600")
       await patch("/settings", { name: "Theirs" })
       await page.getByRole("button", { name: "Save profile" }).click()
@@ -109,7 +110,7 @@ describe("Two people with the same form", () => {
       expect((await settings()).profile.name).toBe("Mine")
 
       // Text typed while another field is being saved is kept, and saved next.
-      const audience = page.getByLabel("Audience of buyers’ tokens (advanced)")
+      const audience = page.getByLabel("Audience of buyers’ tokens")
       await page.route("**/settings", async (route) => {
         if (route.request().method() === "PATCH") await audience.fill("https://typed.example")
         await route.continue()

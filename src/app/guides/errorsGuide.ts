@@ -167,9 +167,8 @@ try {
 }
 \`\`\``
 
-const opening = `# Errors
-
-Look up an error code here: its HTTP status, its cause and its remedy. Every error response has the same shape:
+const lead = "# Errors\n\nLook up an error code here: its HTTP status, its cause and its remedy."
+const shapeOfErrors = `Every error response has the same shape:
 
 \`\`\`
 { "error": {
@@ -217,7 +216,7 @@ const sections = allGroups.map(
       .join("\n\n")}`
 )
 
-export const errorsGuide: string = `${[opening, inCode, ...sections, closing].join("\n\n")}\n`
+export const errorsGuide: string = `${[lead, shapeOfErrors, inCode, ...sections, closing].join("\n\n")}\n`
 
 const indexOf = (group: Group) =>
   `<li><strong>${group.title}</strong> ${entriesOf(group)
@@ -226,10 +225,11 @@ const indexOf = (group: Group) =>
 
 /** The same for the site: the filter, an index of all codes, and what the filter hides apart from the rest. */
 export const errorsPage: string = `${[
-  opening,
-  "## All codes",
+  lead,
   "<ErrorFilter />",
   `<ul class="error-index">${allGroups.map(indexOf).join("")}</ul>`,
+  "## The response",
+  shapeOfErrors,
   inCode,
   ...allGroups.map((group) =>
     [

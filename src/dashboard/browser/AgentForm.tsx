@@ -92,7 +92,7 @@ export const AgentForm = (props: {
       <Field
         label="Allowed hosts"
         name="allowedHosts"
-        multiline
+        multiline={3}
         mono
         placeholder="api.example.com"
         hint="One host per line. Leave empty to allow any host."
@@ -102,7 +102,7 @@ export const AgentForm = (props: {
       <Field
         label="Allowed payees"
         name="allowedPayees"
-        multiline
+        multiline={3}
         mono
         placeholder="0x…"
         hint="One address per line. If empty, an agent with allowed hosts pays only the first payee at each host; any other agent pays any payee."

@@ -10,7 +10,7 @@ const width = 760
 const left = 64
 const volumeHeight = 150
 const countHeight = 44
-const gap = 34
+const gap = 48
 const height = volumeHeight + gap + countHeight
 
 /** Only for drawing: a bar's height need not be exact. */

@@ -6,12 +6,15 @@ const isFollowable = (text: string): boolean => {
   return url !== null && (url.protocol === "https:" || url.protocol === "http:") && url.username === ""
 }
 
+/** A long URL breaks after a slash rather than within a word. */
+const breakable = (url: string) => url.split(/(?<=\/)/).flatMap((part) => [part, <wbr key={part} />])
+
 export const OrderLink = ({ url }: { readonly url: string }) =>
   isFollowable(url) ? (
     <a class="break" href={url} target="_blank" rel="noreferrer">
-      {url}
+      {breakable(url)}
       <span class="hidden"> (opens in a new tab)</span>
     </a>
   ) : (
-    <span class="break">{url}</span>
+    <span class="break">{breakable(url)}</span>
   )

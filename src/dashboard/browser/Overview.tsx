@@ -172,7 +172,7 @@ export const Overview = () => {
           <div class="stack large">
             <Range data={data} />
             <Figures data={data} />
-            {data.hasWebhookEndpoint ? null : (
+            {data.hasWebhookEndpoint || data.settled.count === 0 ? null : (
               <p class="notice">
                 This environment has no webhook endpoint, so settlement events are not delivered.{" "}
                 <a href={href("webhooks")}>Register one</a>

@@ -1,5 +1,5 @@
 // Settings of the merchant's name and of accepted buyers' tokens.
-import { useRef } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Card } from "./components/Card.tsx"
@@ -12,6 +12,8 @@ import { useEdits } from "./useEdits.ts"
 
 const orNull = (text: string | undefined) => (text === undefined || text.trim() === "" ? null : text.trim())
 
+const tokenFields = ["identityAudience", "boundTokensOnly", "tokenLifetimeSeconds"]
+
 export const ProfileCard = ({
   data,
   reload
@@ -23,6 +25,7 @@ export const ProfileCard = ({
   const { name, identityAudience, boundTokensOnly, tokenLifetimeSeconds } = data.profile
   const edits = useEdits({ name, identityAudience, boundTokensOnly, tokenLifetimeSeconds })
   const form = useRef<HTMLFormElement>(null)
+  const [isOpen, setIsOpen] = useState(identityAudience !== null)
   const save = useAction(async (fields: Fields) => {
     const typed = {
       name: (fields["name"] ?? "").trim(),
@@ -51,32 +54,39 @@ export const ProfileCard = ({
           hint="Buyers see this name."
           error={errorOf("name")}
         />
-        <Field
-          label="Audience of buyers’ tokens (advanced)"
-          name="identityAudience"
-          value={identityAudience ?? ""}
-          placeholder={location.origin}
-          hint="Leave this empty if buyers use our checkout. If they sign tokens in your own app, enter the exact audience of those tokens. The service then rejects all other tokens, including those of our checkout."
-          error={errorOf("identityAudience")}
-        />
-        <Choices legend="Buyers’ tokens">
-          <Choice
-            type="checkbox"
-            name="boundTokensOnly"
-            defaultChecked={boundTokensOnly}
-            label="Bound to one payment"
-            about="Accept only tokens that contain the id of their payment. Our checkout’s tokens always do."
-          />
-        </Choices>
-        <Field
-          label="Maximum token lifetime"
-          name="tokenLifetimeSeconds"
-          value={String(tokenLifetimeSeconds)}
-          required
-          hint="In seconds. One day is 86400."
-          error={errorOf("tokenLifetimeSeconds")}
-        />
-
+        <details
+          open={isOpen || tokenFields.some((field) => errorOf(field) !== undefined)}
+          onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
+        >
+          <summary>Buyers’ tokens (advanced)</summary>
+          <div class="stack">
+            <Field
+              label="Audience of buyers’ tokens"
+              name="identityAudience"
+              value={identityAudience ?? ""}
+              placeholder={location.origin}
+              hint="Leave this empty if buyers use our checkout. If they sign tokens in your own app, enter the exact audience of those tokens. The service then rejects all other tokens, including those of our checkout."
+              error={errorOf("identityAudience")}
+            />
+            <Choices legend="Accepted tokens">
+              <Choice
+                type="checkbox"
+                name="boundTokensOnly"
+                defaultChecked={boundTokensOnly}
+                label="Bound to one payment"
+                about="Accept only tokens that contain the id of their payment. Our checkout’s tokens always do."
+              />
+            </Choices>
+            <Field
+              label="Maximum token lifetime"
+              name="tokenLifetimeSeconds"
+              value={String(tokenLifetimeSeconds)}
+              required
+              hint="In seconds. One day is 86400."
+              error={errorOf("tokenLifetimeSeconds")}
+            />
+          </div>
+        </details>
         <p class="hint">This profile applies to test and live.</p>
       </Form>
     </Card>

@@ -69,6 +69,7 @@ export const RefundForm = (props: {
           label="Send to"
           name="recipient"
           mono
+          multiline={2}
           value={props.payer}
           hint="The address that paid. If it belongs to an exchange, ask the buyer for another address."
         />

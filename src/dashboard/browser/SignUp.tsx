@@ -12,14 +12,14 @@ const FirstKeys = ({ signedUp, onDone }: { readonly signedUp: SignedUp; readonly
   <SignedOutLayout title="Your first keys">
     <div class="stack">
       <p>
-        Store them now: they are <strong>shown only once</strong>. You can always create others under API
-        keys.
+        Store the secret key now: it is <strong>shown only once</strong>. You can always create another under
+        API keys.
       </p>
-      <section>
+      <section class="stack">
         <h2 class="small">Secret key, for your server</h2>
         <Secret value={signedUp.keys.test.secret} what="the test secret key" />
       </section>
-      <section>
+      <section class="stack">
         <h2 class="small">Publishable key, for your pages</h2>
         <Secret value={signedUp.keys.test.publishable} what="the test publishable key" />
       </section>

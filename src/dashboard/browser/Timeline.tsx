@@ -46,6 +46,13 @@ const Transaction = ({
   </p>
 )
 
+const checkWords: Readonly<Record<string, string>> = {
+  amount: "Amount",
+  receiver: "Receiving address",
+  token: "Token",
+  chain: "Chain ID"
+}
+
 const refundSteps: Readonly<Record<"created" | "proven" | "failed" | "cancelled" | "dropped", Entry>> = {
   created: { tone: "info", icon: "back", title: "Refund created" },
   proven: { tone: "good", icon: "check", title: "Refund proven" },
@@ -131,7 +138,7 @@ const entryOf = (
               <tbody>
                 {event.checks.map(({ field, expected, actual }) => (
                   <tr key={field}>
-                    <th scope="row">{field}</th>
+                    <th scope="row">{checkWords[field] ?? field}</th>
                     <td class="mono" title={expected}>
                       {short(expected)}
                     </td>

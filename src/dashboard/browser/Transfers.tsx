@@ -182,10 +182,10 @@ const Row = (props: {
     <li class="alert open transfer">
       <details onToggle={({ currentTarget }) => props.onToggle(currentTarget.open)}>
         <summary>
-          <strong>{usd(transfer.amount)}</strong> from <span class="mono">{short(transfer.payer)}</span>{" "}
-          <span class="soft">
+          <strong>{usd(transfer.amount)}</strong> from <span class="mono">{short(transfer.payer)}</span>
+          <span class="soft about">
             <Ago at={transfer.at} />
-            {transfer.kind === null ? "" : `. ${kindWords[transfer.kind]}.`}
+            {transfer.kind === null ? "" : ` · ${kindWords[transfer.kind]}`}
           </span>
         </summary>
         {isOpen ? <Detail id={transfer.id} onResolved={props.onResolved} /> : null}
@@ -268,13 +268,13 @@ const useTransfers = (status: "open" | "handled") => {
 export const useTransferEntries = (): TransferEntries => {
   const { list: opened, reload } = useTransfers("open")
   const { list: handled } = useTransfers("handled")
-  const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
+  const [expanded, setExpanded] = useState<ReadonlyArray<TransferView>>([])
   const transfers = opened.items.filter(({ kind }) => kind !== null)
   const all = [
     ...transfers,
-    ...unfolded.filter(({ id }) => !transfers.some((transfer) => transfer.id === id))
+    ...expanded.filter(({ id }) => !transfers.some((transfer) => transfer.id === id))
   ]
-  const fold = (id: string) => setUnfolded((before) => before.filter((transfer) => transfer.id !== id))
+  const collapse = (id: string) => setExpanded((before) => before.filter((transfer) => transfer.id !== id))
   return {
     open: {
       hasMore: opened.hasMore,
@@ -285,14 +285,14 @@ export const useTransferEntries = (): TransferEntries => {
           <Row
             key={transfer.id}
             transfer={transfer}
-            isOpen={unfolded.some(({ id }) => id === transfer.id)}
+            isOpen={expanded.some(({ id }) => id === transfer.id)}
             onToggle={(isOpen) => {
               if (isOpen)
-                setUnfolded((before) => [...before.filter(({ id }) => id !== transfer.id), transfer])
-              else fold(transfer.id)
+                setExpanded((before) => [...before.filter(({ id }) => id !== transfer.id), transfer])
+              else collapse(transfer.id)
             }}
             onResolved={async () => {
-              fold(transfer.id)
+              collapse(transfer.id)
               opened.forget(transfer.id)
               await reload()
             }}

@@ -41,7 +41,7 @@ export const VerifySignature = () => {
             <Field
               label="Raw body"
               name="body"
-              multiline
+              multiline={5}
               mono
               required
               hint="The raw body, before any JSON parsing."

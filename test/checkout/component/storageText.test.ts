@@ -17,10 +17,10 @@ const said = (hosted: boolean, code = "STORAGE_BLOCKED") => {
 
 test("a shop's page or a frame links to the hosted page", () => {
   for (const code of ["STORAGE_BLOCKED", "INSECURE_CONTEXT"])
-    expect(said(false, code)).toBe("failedStorage errorCode then openPayPage done")
+    expect(said(false, code)).toBe("failedStorage errorCode then openPayPage close")
 })
 
 test("the hosted page never links to itself: it says to allow site data, or to use another browser", () => {
-  expect(said(true)).toBe("failedStorage failedStorageHosted errorCode then done")
-  expect(said(true, "INSECURE_CONTEXT")).toBe("failedStorage errorCode then done")
+  expect(said(true)).toBe("failedStorage failedStorageHosted errorCode then close")
+  expect(said(true, "INSECURE_CONTEXT")).toBe("failedStorage errorCode then close")
 })

@@ -259,7 +259,7 @@ describe("Payment links", () => {
     const before = await reference()
     await page.clock.fastForward("24:30:00")
     await untilState(page, "expired")
-    await press(page, "Done")
+    await press(page, "Close")
     await page.getByRole("button", { name: "Test Wallet" }).waitFor()
     expect(await reference()).not.toBe(before)
   })

@@ -26,7 +26,7 @@ const pairing = ({ code, stopWaiting, t, tools }: Pieces, uri: string): Screen =
 const byAddress = ({ cancel, code, copyRow, model, panelButton, row, t, values }: Pieces): Screen => {
   const { address, payment } = model
   return {
-    icon: address === undefined ? "spinner" : "clock",
+    icon: address === undefined ? "spinner" : "wallet",
     title: t("addressTitle"),
     text: [t("addressText"), t("addressMatched")],
     body:

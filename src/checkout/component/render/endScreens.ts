@@ -44,7 +44,7 @@ export const failedScreen = ({ button, explorer, link, model, t, tools }: Pieces
       : [
           needsOtherPage.has(model.code) && !tools.hosted ? link("openPayPage", tools.payUrl) : undefined,
           explorer(),
-          button("secondary", "done", tools.close)
+          button("secondary", "close", tools.close)
         ]
 })
 
@@ -53,7 +53,7 @@ export const expiredScreen = ({ button, t, tools }: Pieces): Screen => ({
   tone: "warn",
   title: t("expiredTitle"),
   text: [t("expiredText")],
-  actions: [button("primary", "done", tools.close)]
+  actions: [button("primary", "close", tools.close)]
 })
 
 /** A buyer who saw the address may have sent money to it. */

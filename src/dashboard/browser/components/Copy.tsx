@@ -15,7 +15,16 @@ const copyText = async (text: string): Promise<void> => {
   area.remove()
 }
 
-export const Copy = ({ text, what }: { readonly text: string; readonly what: string }) => {
+/** With `label`, a button in words; otherwise an icon. */
+export const Copy = ({
+  text,
+  what,
+  label
+}: {
+  readonly text: string
+  readonly what: string
+  readonly label?: string
+}) => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -25,8 +34,8 @@ export const Copy = ({ text, what }: { readonly text: string; readonly what: str
   return (
     <button
       type="button"
-      class="copy"
-      aria-label={`Copy ${what}`}
+      class={label === undefined ? "copy" : "button plain"}
+      aria-label={label === undefined ? `Copy ${what}` : `${label}: ${what}`}
       title={`Copy ${what}`}
       onClick={() =>
         copyText(text).then(
@@ -38,7 +47,7 @@ export const Copy = ({ text, what }: { readonly text: string; readonly what: str
         )
       }
     >
-      <Icon name={copied ? "check" : "copy"} />
+      {label === undefined ? <Icon name={copied ? "check" : "copy"} /> : label}
     </button>
   )
 }

@@ -18,7 +18,8 @@ export const Field = (props: {
   /** The accepted pattern, and its description. */
   readonly pattern?: { readonly of: string; readonly says: string }
   readonly mono?: boolean
-  readonly multiline?: boolean
+  /** The number of lines shown, if not one. */
+  readonly multiline?: number
 }) => {
   const id = useId()
   const form = useContext(FormContext)
@@ -40,8 +41,8 @@ export const Field = (props: {
   return (
     <div class="field">
       <label for={id}>{props.label}</label>
-      {props.multiline === true ? (
-        <textarea rows={3} {...shared} />
+      {props.multiline !== undefined ? (
+        <textarea rows={props.multiline} {...shared} />
       ) : props.type === "password" ? (
         <input type="password" minLength={props.minLength} {...shared} />
       ) : props.type === "email" ? (
