@@ -36,7 +36,7 @@ const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed"
 
 const Actions = ({ link, onClose }: { readonly link: LinkView; readonly onClose: () => void }) => (
   <span class="row-actions">
-    <Copy text={link.url} what={`the link for ${link.description}`} label="Copy link" />
+    <Copy text={link.url} what={`the link for ${link.description}`} label="Copy" />
     <External href={link.posterUrl}>Poster</External>
     {link.amount === undefined ? <External href={counterOf(link)}>Counter</External> : null}
     {link.state === "open" ? (
