@@ -10,7 +10,7 @@ import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"
 import { makeQueueStarts } from "./DeliveryWorker/QueueStarts.ts"
 import { WorkerHeartbeat } from "./DeliveryWorker/WorkerHeartbeat.ts"
-import type { ClaimedDelivery } from "./WebhookRepo/WebhookStore.ts"
+import type { LeasedDelivery } from "./WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "./WebhookRepo.ts"
 
 /** Attempts in flight in this process, over all endpoints. */
@@ -21,7 +21,7 @@ const maxInFlight = 1024
 const maxUnproven = 512
 /** From this number of attempts on, an endpoint gets no second attempt in parallel. */
 const crowded = 768
-/** With fewer unanswered attempts than this, deliveries may be claimed ahead. */
+/** With fewer unanswered attempts than this, deliveries may be leased ahead. */
 const ample = 512
 /** A delivery that waits longer is released: its lease runs out, and its endpoint may have changed. */
 const maxAheadMillis = 2_000
@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
   const wake = yield* DeliveryWake
   const random = yield* SecureRandom.SecureRandom
   const heartbeat = yield* WorkerHeartbeat
-  const running = new Map<string, ClaimedDelivery>()
+  const running = new Map<string, LeasedDelivery>()
   let unproven = 0
   let unanswered = 0
   const pacing = makeEndpointPacing()
@@ -46,8 +46,8 @@ const make = Effect.gen(function* () {
   const { stopping } = yield* Readiness
   let stopped = false
 
-  /** Releases claimed deliveries. Deliveries that it does not release are sent after their lease expires. */
-  const release = Effect.fnUntraced(function* (deliveries: ReadonlyArray<ClaimedDelivery>) {
+  /** Releases leased deliveries. Deliveries that it does not release are sent after their lease expires. */
+  const release = Effect.fnUntraced(function* (deliveries: ReadonlyArray<LeasedDelivery>) {
     yield* repo
       .release(deliveries, yield* DateTime.nowAsDate)
       .pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
@@ -56,10 +56,10 @@ const make = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const fibers = yield* FiberSet.make<unknown>()
   /** Takes a slot and returns the attempt to start. */
-  const admit = (claimed: ClaimedDelivery) => {
-    const { endpointId } = claimed.target
-    running.set(claimed.claimId + claimed.id, claimed)
-    const isProven = pacing.accepts(endpointId) ?? claimed.isProven
+  const admit = (delivery: LeasedDelivery) => {
+    const { endpointId } = delivery.target
+    running.set(delivery.leaseId + delivery.id, delivery)
+    const isProven = pacing.accepts(endpointId) ?? delivery.isProven
     if (!isProven) unproven++
     unanswered++
     const turn = pacing.enter(endpointId)
@@ -79,9 +79,9 @@ const make = Effect.gen(function* () {
         hasLeft = true
         unanswered--
         pacing.leave(endpointId, undefined)
-        return Effect.as(release([claimed]), false)
+        return Effect.as(release([delivery]), false)
       }
-      const send = attempts.make(claimed, leave)
+      const send = attempts.make(delivery, leave)
       const inTurn =
         turn === undefined
           ? send
@@ -91,9 +91,9 @@ const make = Effect.gen(function* () {
               return isLate || stopped || stopping() || !pacing.isFast(endpointId) ? giveBack() : send
             })
       return Effect.onExit(inTurn, (exit) => {
-        // Claims that found no capacity in the process wait for this event.
+        // Leases that found no capacity in the process wait for this event.
         const full = running.size >= maxInFlight
-        running.delete(claimed.claimId + claimed.id)
+        running.delete(delivery.leaseId + delivery.id)
         if (!isProven) unproven--
         const leaving = leave(Exit.isSuccess(exit) && exit.value)
         return full ? Effect.andThen(leaving, wake.nudge) : leaving
@@ -101,18 +101,18 @@ const make = Effect.gen(function* () {
     })
   }
 
-  /** Claims and starts due deliveries within capacity. True if the limit or a capacity may have left some. */
-  const claimSome = Effect.gen(function* () {
+  /** Leases and starts due deliveries within capacity. True if the limit or a capacity may have left some. */
+  const leaseSome = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
     if (limit <= 0 || stopped || stopping()) return false
     const at = yield* DateTime.nowAsDate
     const begun = yield* monotonicMillis
     const room = running.size >= crowded ? "none" : unanswered >= ample ? "some" : "ample"
     const capacities = pacing.capacities(room)
-    const claimed = yield* repo
-      .claimDue({
-        claimId: yield* random.uuidV4(),
-        claimedBy: heartbeat.id,
+    const deliveries = yield* repo
+      .leaseDue({
+        leaseId: yield* random.uuidV4(),
+        leasedBy: heartbeat.id,
         at,
         leaseUntil: new Date(at.getTime() + leaseSeconds * 1000),
         limit,
@@ -123,36 +123,36 @@ const make = Effect.gen(function* () {
       })
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))
-    queueStarts.note(begun, yield* monotonicMillis, claimed)
-    const attempted = claimed.map(admit)
+    queueStarts.note(begun, yield* monotonicMillis, deliveries)
+    const attempted = deliveries.map(admit)
     const startAll = Effect.forEach(attempted, (attempt) => FiberSet.run(fibers, attempt), { discard: true })
     yield* FiberSet.run(fibers, startAll)
     yield* heartbeat.note(running.size)
-    // While these are sent, the next deliveries of a fast endpoint are claimed.
-    const counts = Map.groupBy(claimed, ({ target }) => target.endpointId)
+    // While these are sent, the next deliveries of a fast endpoint are leased.
+    const counts = Map.groupBy(deliveries, ({ target }) => target.endpointId)
     const isFilled = capacities.some(
       ({ capacity, endpointId }) =>
         counts.get(endpointId)?.length === capacity && pacing.takesMore(endpointId)
     )
-    return claimed.length >= limit || isFilled
+    return deliveries.length >= limit || isFilled
   })
 
-  /** Starts the next claim before the last one's deliveries are sent: `repeat` would yield to them. */
-  const claimAll = Effect.gen(function* () {
+  /** Starts the next lease before the last one's deliveries are sent: `repeat` would yield to them. */
+  const leaseAll = Effect.gen(function* () {
     let isMore = true
-    while (isMore) isMore = yield* claimSome
+    while (isMore) isMore = yield* leaseSome
     return false
   })
-  // A claim finishes apart from the loop, so that a stop releases what it claimed.
-  const claimWhole = Effect.flatMap(FiberSet.run(fibers, claimAll), Fiber.join)
+  // A lease finishes apart from the loop, so that a stop releases what it leased.
+  const leaseWhole = Effect.flatMap(FiberSet.run(fibers, leaseAll), Fiber.join)
 
   yield* supervised(
     "Claiming webhook deliveries",
     Effect.race(wake.wait, due.next("deliveries", "1 second")),
-    claimWhole
+    leaseWhole
   )
 
-  // On stop: claims nothing more, waits for running attempts, releases the rest.
+  // On stop: leases nothing more, waits for running attempts, releases the rest.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       stopped = true

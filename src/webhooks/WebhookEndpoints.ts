@@ -16,7 +16,7 @@ import type { SecretBox } from "../platform/SecretBox.ts"
 import { checkWebhookUrl } from "./checkWebhookUrl.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { newEndpointSecret, regenerateSecret } from "./regenerateSecret.ts"
-import type { ClaimedDelivery } from "./WebhookRepo/WebhookStore.ts"
+import type { LeasedDelivery } from "./WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "./WebhookRepo.ts"
 
 export interface CreatedEndpoint {
@@ -79,10 +79,10 @@ export class WebhookEndpoints extends Context.Service<
       const orNotFound = <A>(option: Option.Option<A>) =>
         Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new WebhookEndpointNotFound())
 
-      const newClaim = Effect.gen(function* () {
+      const newLease = Effect.gen(function* () {
         const at = yield* DateTime.nowAsDate
         return {
-          claimId: yield* random.uuidV4(),
+          leaseId: yield* random.uuidV4(),
           at,
           leaseUntil: new Date(at.getTime() + leaseSeconds * 1000)
         }
@@ -96,12 +96,12 @@ export class WebhookEndpoints extends Context.Service<
       })
 
       /** The delivery after the attempt, which completes even if the caller disconnects. */
-      const makeAttempt = Effect.fnUntraced(function* (tenant: Tenant, claimed: ClaimedDelivery) {
-        yield* Fiber.join(yield* Effect.forkIn(attempts.make(claimed), scope))
-        return yield* Effect.flatMap(repo.findDelivery(tenant, claimed.id), (delivery) =>
+      const makeAttempt = Effect.fnUntraced(function* (tenant: Tenant, leased: LeasedDelivery) {
+        yield* Fiber.join(yield* Effect.forkIn(attempts.make(leased), scope))
+        return yield* Effect.flatMap(repo.findDelivery(tenant, leased.id), (delivery) =>
           Option.isSome(delivery)
             ? Effect.succeed(delivery.value)
-            : Effect.die(new Error(`Delivery ${claimed.id} is gone`))
+            : Effect.die(new Error(`Delivery ${leased.id} is gone`))
         )
       })
 
@@ -131,18 +131,16 @@ export class WebhookEndpoints extends Context.Service<
         sendTest: Effect.fn("WebhookEndpoints.sendTest")(function* (tenant) {
           yield* limited(tenant)
           const id = yield* random.uuidV7()
-          const claimed = yield* orNotFound(
-            yield* repo.claimTest(tenant, { id, body: testEvent(id) }, yield* newClaim)
+          const leased = yield* orNotFound(
+            yield* repo.leaseTest(tenant, { id, body: testEvent(id) }, yield* newLease)
           )
-          const delivery = yield* makeAttempt(tenant, claimed)
+          const delivery = yield* makeAttempt(tenant, leased)
           return { delivery, endpoint: yield* orNotFound(yield* repo.findEndpoint(tenant)) }
         }),
         resend: Effect.fn("WebhookEndpoints.resend")(function* (tenant, deliveryId) {
           yield* limited(tenant)
-          const claimed = yield* repo.claimResend(tenant, deliveryId, yield* newClaim)
-          return Option.isNone(claimed)
-            ? Option.none()
-            : Option.some(yield* makeAttempt(tenant, claimed.value))
+          const leased = yield* repo.leaseResend(tenant, deliveryId, yield* newLease)
+          return Option.isNone(leased) ? Option.none() : Option.some(yield* makeAttempt(tenant, leased.value))
         })
       })
     })

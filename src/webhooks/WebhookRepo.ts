@@ -1,5 +1,5 @@
-// Stored endpoints, deliveries and attempts. A delivery is claimed under a lease with a new claim id and can
-// be finished only with that id, so a worker that wakes up late overwrites nothing.
+// Stored endpoints, deliveries and attempts. Each lease of a delivery has a new id. A delivery
+// can be finished only with the id of its latest lease, so a worker that wakes up late overwrites nothing.
 
 import { Context, Layer } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -162,18 +162,18 @@ const addDue = async (sql: SQL, merchantId: string) => {
     FROM generate_series(1, ${dueTomorrow})`)
 }
 
-/** Claims the deliveries that are due at an instant, as a worker does, and releases them. */
-const claiming = Effect.fnUntraced(function* (url: string, at: Date, expected: number) {
+/** Leases the deliveries that are due at an instant, as a worker does, and releases them. */
+const leasing = Effect.fnUntraced(function* (url: string, at: Date, expected: number) {
   const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }).pipe(Layer.orDie)
   const context = yield* Layer.build(WebhookRepo.layer.pipe(Layer.provide(client)))
   const repo = Context.get(context, WebhookRepo)
   return async () => {
-    const claimed = await Effect.runPromise(
-      repo.claimDue({
+    const leased = await Effect.runPromise(
+      repo.leaseDue({
         at,
         leaseUntil: new Date(at.getTime() + 30_000),
-        claimId: crypto.randomUUID(),
-        claimedBy: crypto.randomUUID(),
+        leaseId: crypto.randomUUID(),
+        leasedBy: crypto.randomUUID(),
         limit: 256,
         limitUnproven: 256,
         perEndpoint: 128,
@@ -181,8 +181,8 @@ const claiming = Effect.fnUntraced(function* (url: string, at: Date, expected: n
         queueStarts: []
       })
     )
-    if (claimed.length !== expected) throw new Error(`${claimed.length} were claimed, not ${expected}`)
-    if (expected > 0) await Effect.runPromise(repo.release(claimed, dueAt))
+    if (leased.length !== expected) throw new Error(`${leased.length} were leased, not ${expected}`)
+    if (expected > 0) await Effect.runPromise(repo.release(leased, dueAt))
   }
 })
 
@@ -290,10 +290,10 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     ]
   })
   const work: ReadonlyArray<Asked> = [
-    { name: "claim without due deliveries", ask: yield* claiming(url.href, new Date(), 0), share: 1 },
+    { name: "claim without due deliveries", ask: yield* leasing(url.href, new Date(), 0), share: 1 },
     {
       name: `claim of ${dueTomorrow}, and giving them back`,
-      ask: yield* claiming(url.href, new Date(dueAt.getTime() + 1), dueTomorrow),
+      ask: yield* leasing(url.href, new Date(dueAt.getTime() + 1), dueTomorrow),
       share: 1
     },
     {

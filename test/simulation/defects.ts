@@ -80,10 +80,10 @@ export const defects: ReadonlyArray<Defect> = [
     to: `WHERE r.payment_id = p.id\n            AND false AND (p.env <> ALL (\${executing}::text[]) OR`
   },
   {
-    name: "a claimed delivery whose sender dies is never sent again",
+    name: "a leased delivery whose sender dies is never sent again",
     seed: 2,
     file: "src/webhooks/WebhookRepo/claimsSql.ts",
-    from: `SET due_at = \${claim.leaseUntil}, claimed_by`,
+    from: `SET due_at = \${lease.leaseUntil}, claimed_by`,
     to: "SET due_at = NULL, claimed_by"
   },
   {

@@ -1,4 +1,4 @@
-// Races on a real Postgres: several workers, lost claims, endpoints deleted while settlements arrive.
+// Races on a real Postgres: several workers, lost leases, endpoints deleted while settlements arrive.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,7 +13,7 @@ import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { testDatabase } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
-import { claimDue, hookUrl, newShop, refused, resultOf, settle } from "./deliveries.ts"
+import { hookUrl, leaseDue, newShop, refused, resultOf, settle } from "./deliveries.ts"
 import { besideRepos } from "./deliverySide.ts"
 
 const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV4())
@@ -40,8 +40,8 @@ const onPostgres = Layer.merge(
 )
 const instance = Layer.fresh(DeliveryWorker.layer.pipe(Layer.provide(Layer.fresh(Attempts.layer))))
 
-/** The claims of a process that was last seen 2.2 s ago, with leases of 30 s. */
-const claims = (now: number) => ({
+/** The leases of a process that was last seen 2.2 s ago, with leases of 30 s. */
+const leases = (now: number) => ({
   at: new Date(now),
   leasedBefore: new Date(now + 27_800),
   leasedAfter: new Date(now + 60_000)
@@ -49,7 +49,7 @@ const claims = (now: number) => ({
 
 describe("races on Postgres", () => {
   liveEffect(
-    "a process presumed dead keeps its claims from after it was last seen, and loses the earlier ones",
+    "a process presumed dead keeps its leases from after it was last seen, and loses the earlier ones",
     () =>
       Effect.gen(function* () {
         const repo = yield* WebhookRepo
@@ -59,14 +59,14 @@ describe("races on Postgres", () => {
         yield* repo.heartbeat(worker)
         const [seen] = yield* repo.heartbeat(watcher)
         if (seen === undefined) throw new Error("the other was not seen")
-        const claim = (agoMillis: number) =>
+        const lease = (agoMillis: number) =>
           Effect.gen(function* () {
             yield* settle(tenant, new Date(Date.now() - 10_000))
-            return yield* claimDue(new Date(Date.now() - agoMillis), { claimedBy: worker, limit: 1 })
+            return yield* leaseDue(new Date(Date.now() - agoMillis), { leasedBy: worker, limit: 1 })
           })
-        const [early] = yield* claim(5_000)
-        const [late] = yield* claim(0)
-        expect(yield* repo.takeOverDead(seen, claims(Date.now()))).toBe(1)
+        const [early] = yield* lease(5_000)
+        const [late] = yield* lease(0)
+        expect(yield* repo.takeOverDead(seen, leases(Date.now()))).toBe(1)
         // It is gone: taking it over again frees nothing.
         expect(
           yield* repo.takeOverDead(seen, {
@@ -82,7 +82,7 @@ describe("races on Postgres", () => {
       }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("a dead process's claims from when the clock was hours ahead are freed", () =>
+  liveEffect("a dead process's leases from when the clock was hours ahead are freed", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
@@ -94,13 +94,13 @@ describe("races on Postgres", () => {
       if (seen === undefined) throw new Error("the other was not seen")
       yield* settle(tenant, new Date(Date.now() - 10_000))
       const ahead = new Date(Date.now() + 6 * 3_600_000)
-      const claimed = yield* claimDue(ahead, { claimedBy: worker, limit: 1 })
-      expect(claimed).toHaveLength(1)
-      expect(yield* repo.takeOverDead(seen, claims(Date.now()))).toBe(1)
+      const leased = yield* leaseDue(ahead, { leasedBy: worker, limit: 1 })
+      expect(leased).toHaveLength(1)
+      expect(yield* repo.takeOverDead(seen, leases(Date.now()))).toBe(1)
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("a resend stays claimed when the process that delivered it before is presumed dead", () =>
+  liveEffect("a resend stays leased when the process that delivered it before is presumed dead", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
@@ -112,22 +112,22 @@ describe("races on Postgres", () => {
       if (seen === undefined) throw new Error("the other was not seen")
       yield* settle(tenant, new Date(Date.now() - 10_000))
       const at = new Date(Date.now() - 5_000)
-      const claim = { claimId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
-      const [first] = yield* claimDue(at, { ...claim, claimedBy: worker, limit: 1 })
+      const lease = { leaseId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
+      const [first] = yield* leaseDue(at, { ...lease, leasedBy: worker, limit: 1 })
       if (first === undefined) throw new Error("nothing was due")
       yield* repo.finish([resultOf(first, at)])
       const again = Option.getOrThrow(
-        yield* repo.claimResend(tenant, first.id, { ...claim, claimId: yield* newId })
+        yield* repo.leaseResend(tenant, first.id, { ...lease, leaseId: yield* newId })
       )
       const now = Date.now()
-      expect(yield* repo.takeOverDead(seen, claims(now))).toBe(0)
+      expect(yield* repo.takeOverDead(seen, leases(now))).toBe(0)
       expect(yield* repo.finish([resultOf(again, new Date())])).toEqual([
         { id: first.id, status: "delivered" }
       ])
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("concurrent claims never share a delivery, and only the claim's holder finishes it", () =>
+  liveEffect("concurrent leases never share a delivery, and only the lease's holder finishes it", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(new Date())
@@ -135,16 +135,16 @@ describe("races on Postgres", () => {
         concurrency: 16
       })
       const at = new Date()
-      const claims = yield* Effect.forEach(
+      const leases = yield* Effect.forEach(
         Array.from({ length: 24 }),
-        () => claimDue(at, { limit: 10, perEndpoint: 10 }),
+        () => leaseDue(at, { limit: 10, perEndpoint: 10 }),
         { concurrency: "unbounded" }
       )
-      const all = claims.flat()
+      const all = leases.flat()
       expect(new Set(all.map((one) => one.id)).size).toBe(all.length)
       const [mine] = all
-      if (mine === undefined) throw new Error("nothing claimed")
-      const stranger = { ...mine, claimId: yield* newId }
+      if (mine === undefined) throw new Error("nothing leased")
+      const stranger = { ...mine, leaseId: yield* newId }
       const later = new Date(at.getTime() + 60_000)
       const outcomes = yield* Effect.forEach(
         Array.from({ length: 20 }, (_, index) => index),
@@ -156,24 +156,24 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("a claim skips rows that another is claiming, without waiting", () =>
+  liveEffect("a lease skips rows that another is leasing, without waiting", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { tenant } = yield* newShop(new Date())
       const held = yield* settle(tenant, new Date())
       const free = yield* settle(tenant, new Date())
-      const claim = claimDue(new Date()).pipe(
+      const lease = leaseDue(new Date()).pipe(
         Effect.timeout("3 seconds"),
         Effect.provideContext(yield* Effect.context<WebhookRepo | SecureRandom.SecureRandom>())
       )
-      const claimed = yield* sql.withTransaction(
+      const leased = yield* sql.withTransaction(
         Effect.andThen(
           sql`SELECT id FROM webhook_deliveries WHERE id = ${held.id} FOR UPDATE`,
           // On another connection than the transaction's.
-          Effect.promise(() => Effect.runPromise(claim))
+          Effect.promise(() => Effect.runPromise(lease))
         )
       )
-      expect(claimed.map((one) => one.id)).toEqual([free.id])
+      expect(leased.map((one) => one.id)).toEqual([free.id])
     }).pipe(Effect.provide(onPostgres))
   )
 
@@ -191,9 +191,9 @@ describe("races on Postgres", () => {
             concurrency: 8
           }
         )
-        const claimed = yield* claimDue(new Date())
+        const leased = yield* leaseDue(new Date())
         // Every batch touches every endpoint, in another order, and changes its health.
-        const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
+        const halves = [0, 1].map((half) => leased.filter((_, index) => index % 2 === half))
         const failure = { failure: "status", responseStatus: 500, status: "failed" } as const
         const finished = yield* Effect.forEach(
           halves,
@@ -232,7 +232,7 @@ describe("races on Postgres", () => {
           { concurrency: 2 }
         )
         yield* endpoints.remove(tenant)
-        // If a finish did not see the deletion, the next claim of its delivery cancels it.
+        // If a finish did not see the deletion, the next lease of its delivery cancels it.
         const sql = yield* SqlClient.SqlClient
         yield* Effect.sleep("500 millis")
         yield* sql`UPDATE webhook_deliveries SET due_at = ${new Date()} WHERE status = 'pending' AND claim_id IS NULL`
@@ -250,10 +250,10 @@ describe("races on Postgres", () => {
       const { tenant } = yield* newShop(new Date())
       const { id } = yield* settle(tenant, new Date())
       const at = new Date()
-      const [claimed] = yield* claimDue(at)
-      if (claimed === undefined) throw new Error("nothing claimed")
+      const [leased] = yield* leaseDue(at)
+      if (leased === undefined) throw new Error("nothing leased")
       const failure = { failure: "timeout", responseStatus: null, status: "failed" } as const
-      yield* repo.finish([resultOf(claimed, at, failure)])
+      yield* repo.finish([resultOf(leased, at, failure)])
       expect(yield* sql`SELECT merchant_id, env, kind, subject FROM alerts`).toEqual([
         { merchant_id: tenant.merchantId, env: "test", kind: "webhook_exhausted", subject: id }
       ])

@@ -14,7 +14,7 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { testEffect } from "../support/run.ts"
-import { claimDue, hookUrl, newShop, settle } from "./deliveries.ts"
+import { hookUrl, leaseDue, newShop, settle } from "./deliveries.ts"
 import { idle, sentTo, settleDown, working, workingBy } from "./deliverySide.ts"
 
 const now = DateTime.nowAsDate
@@ -91,9 +91,9 @@ describe("the request of a delivery", () => {
   )
 })
 
-describe("a delivery that is claimed ahead", () => {
+describe("a delivery that is leased ahead", () => {
   /**
-   * Deliveries of a fast endpoint, a window of them claimed ahead. `answer` releases the ones in flight; later ones
+   * Deliveries of a fast endpoint, a window of them leased ahead. `answer` releases the ones in flight; later ones
    * wait for `accept`. With `promptly`, the first and those after the window are answered by it.
    */
   const ahead = Effect.fnUntraced(function* (outcome: typeof ok, promptly?: Effect.Effect<typeof ok>) {
@@ -187,7 +187,7 @@ describe("a delivery that is claimed ahead", () => {
       yield* TestClock.adjust("1 second")
       expect(closing.pollUnsafe()).toBeDefined()
       expect(yield* sent).toBe(maxWindow)
-      const left = yield* claimDue(yield* now, { limit: 2 * maxWindow, perEndpoint: 2 * maxWindow })
+      const left = yield* leaseDue(yield* now, { limit: 2 * maxWindow, perEndpoint: 2 * maxWindow })
       expect(left).toHaveLength(maxWindow)
       for (const { attempt, interruptions } of left) expect([attempt, interruptions]).toEqual([1, 0])
     }).pipe(Effect.provide(idle))
@@ -203,7 +203,7 @@ describe("crash rules", () => {
       const { id } = yield* settle(tenant, yield* now)
       // Three processes that die before they record anything.
       for (let crash = 0; crash < 3; crash++) {
-        expect(yield* claimDue(yield* now)).toHaveLength(1)
+        expect(yield* leaseDue(yield* now)).toHaveLength(1)
         yield* TestClock.adjust("30 seconds")
       }
       yield* Effect.gen(function* () {
@@ -222,7 +222,7 @@ describe("crash rules", () => {
       const { tenant } = yield* newShop(yield* now)
       const { id } = yield* settle(tenant, yield* now)
       for (let crash = 0; crash < 5; crash++) {
-        yield* claimDue(yield* now)
+        yield* leaseDue(yield* now)
         yield* TestClock.adjust("30 seconds")
       }
       yield* Effect.provide(settleDown, DeliveryWorker.layer)
@@ -279,16 +279,16 @@ describe("crash rules", () => {
   )
 
   testEffect(
-    "a process that froze after its claim sends nothing once its lease is too short for an attempt",
+    "a process that froze after its lease sends nothing once its lease is too short for an attempt",
     () =>
       Effect.gen(function* () {
         const attempts = yield* Attempts
         const { tenant } = yield* newShop(yield* now)
         yield* settle(tenant, yield* now)
-        const [claimed] = yield* claimDue(yield* now)
-        if (claimed === undefined) throw new Error("nothing was due")
+        const [leased] = yield* leaseDue(yield* now)
+        if (leased === undefined) throw new Error("nothing was due")
         yield* TestClock.adjust("15001 millis")
-        expect(yield* attempts.make(claimed)).toBe(false)
+        expect(yield* attempts.make(leased)).toBe(false)
         expect(yield* sentTo(hookUrl)).toHaveLength(0)
       }).pipe(Effect.provide(idle))
   )
@@ -359,7 +359,7 @@ describe("capacity", () => {
 })
 
 describe("a full process", () => {
-  testEffect("claims again as soon as outcomes are recorded, not at the next poll", () =>
+  testEffect("leases again as soon as outcomes are recorded, not at the next poll", () =>
     Effect.gen(function* () {
       const real = yield* WebhookRepo
       const recording = yield* Deferred.make<void>()
@@ -394,7 +394,7 @@ describe("a full process", () => {
 })
 
 describe("stop", () => {
-  testEffect("stops claiming, lets running attempts finish, and records them", () =>
+  testEffect("stops leasing, lets running attempts finish, and records them", () =>
     Effect.gen(function* () {
       const { asked, letGo } = yield* holding()
       const scope = yield* Scope.make()
@@ -431,8 +431,8 @@ describe("stop", () => {
       expect(closing.pollUnsafe()).toBeUndefined()
       yield* TestClock.adjust("200 millis")
       expect(closing.pollUnsafe()).toBeDefined()
-      const [claimed] = yield* claimDue(yield* now, { limit: 1 })
-      expect(claimed).toMatchObject({ attempt: 1, interruptions: 0 })
+      const [leased] = yield* leaseDue(yield* now, { limit: 1 })
+      expect(leased).toMatchObject({ attempt: 1, interruptions: 0 })
     }).pipe(Effect.provide(idle))
   )
 })

@@ -12,7 +12,7 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { countingDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { liveEffect } from "../support/run.ts"
-import { claimDue, newShop, newTenant, registerEndpoint, resultOf, settle } from "./deliveries.ts"
+import { leaseDue, newShop, newTenant, registerEndpoint, resultOf, settle } from "./deliveries.ts"
 
 const start = new Date("2026-05-01T12:00:00.000Z")
 const hour = 3_600_000
@@ -70,9 +70,9 @@ describe("a replay of failed deliveries", () => {
       const never = yield* newTenant
       yield* settle(never, start)
       const sent = yield* settle(tenant, start)
-      const [claimed] = yield* claimDue(start)
-      if (claimed === undefined) throw new Error("one was due")
-      yield* repo.finish([resultOf(claimed, start)])
+      const [leased] = yield* leaseDue(start)
+      if (leased === undefined) throw new Error("one was due")
+      yield* repo.finish([resultOf(leased, start)])
       yield* repo.deleteEndpoint(tenant, start)
       const minutes = (count: number) => new Date(start.getTime() + count * 60_000)
       const open = sql`SELECT merchant_id, message FROM alerts
@@ -104,7 +104,7 @@ describe("a replay of failed deliveries", () => {
       expect(yield* replays.replayUnsent(tenant, start, minutes(7))).toBe(0)
       yield* unsent.raiseAlerts(minutes(8))
       expect(yield* open).toEqual([])
-      const ids = (yield* claimDue(minutes(8))).map(({ id }) => id)
+      const ids = (yield* leaseDue(minutes(8))).map(({ id }) => id)
       expect(ids).toHaveLength(3)
       expect(ids).not.toContain(sent.id)
     }).pipe(Effect.provide(services))
@@ -116,29 +116,29 @@ describe("a replay of failed deliveries", () => {
       const replays = yield* ReplayRepo
       const { tenant } = yield* newShop(start)
       yield* settle(tenant, start)
-      const [claimed] = yield* claimDue(start)
-      if (claimed === undefined) throw new Error("one was due")
-      yield* repo.finish([resultOf(claimed, start, { failure: "status", status: "failed" })])
+      const [leased] = yield* leaseDue(start)
+      if (leased === undefined) throw new Error("one was due")
+      yield* repo.finish([resultOf(leased, start, { failure: "status", status: "failed" })])
       expect(yield* replays.replayFailed(tenant, start, start)).toBe(1)
       yield* repo.deleteEndpoint(tenant, start)
       expect(yield* replays.replayFailed(tenant, start, start)).toBe(0)
       const { endpoint } = yield* registerEndpoint(tenant, start)
       expect(yield* replays.replayFailed(tenant, start, start)).toBe(1)
-      expect(yield* claimDue(start)).toMatchObject([
-        { id: claimed.id, attempt: 2, resentFrom: "failed", target: { endpointId: endpoint.id } }
+      expect(yield* leaseDue(start)).toMatchObject([
+        { id: leased.id, attempt: 2, resentFrom: "failed", target: { endpointId: endpoint.id } }
       ])
       // The sending instance dies, and this endpoint is deleted too.
       const later = new Date(start.getTime() + 30_000)
       yield* repo.deleteEndpoint(tenant, later)
-      expect(yield* claimDue(later)).toEqual([])
+      expect(yield* leaseDue(later)).toEqual([])
       const second = Effect.map(
-        repo.findDelivery(tenant, claimed.id),
+        repo.findDelivery(tenant, leased.id),
         (found) => Option.getOrThrow(found).attempts[1]
       )
       expect(yield* second).toMatchObject({ number: 2, failure: "interrupted" })
       yield* registerEndpoint(tenant, later)
       expect(yield* replays.replayFailed(tenant, start, later)).toBe(1)
-      expect(yield* claimDue(later)).toMatchObject([{ id: claimed.id, attempt: 2 }])
+      expect(yield* leaseDue(later)).toMatchObject([{ id: leased.id, attempt: 2 }])
       expect(yield* second).toMatchObject({ number: 2, startedAt: later, durationMs: null, failure: null })
     }).pipe(Effect.provide(services))
   )

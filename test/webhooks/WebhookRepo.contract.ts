@@ -4,9 +4,9 @@ import { Effect, type Layer, Option } from "effect"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { liveEffect } from "../support/run.ts"
 import {
-  claimDue,
   type DeliveryServices,
-  newClaim,
+  leaseDue,
+  newLease,
   newShop,
   newTenant,
   refused,
@@ -28,13 +28,13 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
   const it = <E>(name: string, effect: () => Effect.Effect<unknown, E, DeliveryServices>) =>
     liveEffect(name, () => Effect.provide(effect(), layer))
 
-  it("a settlement's delivery is claimed with its bytes, its number, url and secret", () =>
+  it("a settlement's delivery is leased with its bytes, its number, url and secret", () =>
     Effect.gen(function* () {
       const { tenant, endpoint } = yield* newShop(start)
       const { id, body } = yield* settle(tenant, start)
-      expect(yield* claimDue(after(-1))).toEqual([])
-      const claimed = only(yield* claimDue(start))
-      expect(claimed).toMatchObject({
+      expect(yield* leaseDue(after(-1))).toEqual([])
+      const leased = only(yield* leaseDue(start))
+      expect(leased).toMatchObject({
         ...tenant,
         id,
         type: "payment.settled",
@@ -44,7 +44,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
         leaseUntil: after(30),
         target: { endpointId: endpoint.id, url: endpoint.url }
       })
-      expect(Buffer.from(claimed.body)).toEqual(Buffer.from(body))
+      expect(Buffer.from(leased.body)).toEqual(Buffer.from(body))
       const repo = yield* WebhookRepo
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
         status: "pending",
@@ -52,14 +52,14 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       })
     }))
 
-  it("a claim lasts until its lease ends; the next one repeats the number and counts an interruption", () =>
+  it("a lease lasts until its lease ends; the next one repeats the number and counts an interruption", () =>
     Effect.gen(function* () {
       const { tenant } = yield* newShop(start)
       const { id } = yield* settle(tenant, start)
-      yield* claimDue(start)
-      expect(yield* claimDue(after(29.999))).toEqual([])
+      yield* leaseDue(start)
+      expect(yield* leaseDue(after(29.999))).toEqual([])
       for (let interruptions = 1; interruptions <= 5; interruptions++) {
-        expect(only(yield* claimDue(after(30 * interruptions)))).toMatchObject({
+        expect(only(yield* leaseDue(after(30 * interruptions)))).toMatchObject({
           id,
           attempt: 1,
           interruptions
@@ -71,18 +71,18 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       ])
     }))
 
-  it("only the claim's holder records an outcome, and once", () =>
+  it("only the lease's holder records an outcome, and once", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       const { id } = yield* settle(tenant, start)
-      const late = only(yield* claimDue(start))
-      const holder = only(yield* claimDue(after(30)))
+      const late = only(yield* leaseDue(start))
+      const holder = only(yield* leaseDue(after(30)))
       expect(yield* repo.finish([resultOf(late, after(31), refused(after(91)))])).toEqual([])
       expect(yield* repo.finish([resultOf(holder, after(32))])).toEqual([{ id, status: "delivered" }])
       expect(yield* repo.finish([resultOf(late, after(33), refused(after(93)))])).toEqual([])
       expect(yield* repo.finish([resultOf(holder, after(33), refused(after(93)))])).toEqual([])
-      expect(yield* claimDue(after(1000))).toEqual([])
+      expect(yield* leaseDue(after(1000))).toEqual([])
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
         status: "delivered",
         attempts: [{ number: 1, responseStatus: 200, durationMs: 12, failure: null }]
@@ -94,12 +94,12 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       const { id } = yield* settle(tenant, start)
-      const first = only(yield* claimDue(start))
+      const first = only(yield* leaseDue(start))
       expect(yield* repo.finish([resultOf(first, after(1), refused(after(61)))])).toEqual([
         { id, status: "pending" }
       ])
-      expect(yield* claimDue(after(60.999))).toEqual([])
-      const second = only(yield* claimDue(after(61)))
+      expect(yield* leaseDue(after(60.999))).toEqual([])
+      const second = only(yield* leaseDue(after(61)))
       expect(second).toMatchObject({ attempt: 2, interruptions: 0 })
       expect(Buffer.from(second.body)).toEqual(Buffer.from(first.body))
       const gone = { responseStatus: null, failure: "timeout", status: "failed" } as const
@@ -113,20 +113,20 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       })
     }))
 
-  it("records a batch of outcomes together, without those whose claim was lost", () =>
+  it("records a batch of outcomes together, without those whose lease was lost", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       yield* Effect.forEach(Array.from({ length: 20 }), () => settle(tenant, start))
-      const claimed = yield* claimDue(start)
-      const lost = claimed[7]
-      if (lost === undefined) throw new Error("nothing claimed")
-      const results = claimed.map((one) =>
-        resultOf(one === lost ? { ...one, claimId: crypto.randomUUID() } : one, after(1))
+      const leased = yield* leaseDue(start)
+      const lost = leased[7]
+      if (lost === undefined) throw new Error("nothing leased")
+      const results = leased.map((one) =>
+        resultOf(one === lost ? { ...one, leaseId: crypto.randomUUID() } : one, after(1))
       )
       const finished = yield* repo.finish(results)
       expect(finished.map((one) => one.id).sort()).toEqual(
-        claimed
+        leased
           .filter((one) => one !== lost)
           .map((one) => one.id)
           .sort()
@@ -134,18 +134,18 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       expect(yield* repo.finish([])).toEqual([])
     }))
 
-  it("releases a claim: due at once, with the same number, without an interruption", () =>
+  it("releases a lease: due at once, with the same number, without an interruption", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       yield* settle(tenant, start)
-      const first = only(yield* claimDue(start))
-      yield* repo.release([{ id: first.id, claimId: crypto.randomUUID() }], after(1))
-      expect(yield* claimDue(after(1))).toEqual([])
+      const first = only(yield* leaseDue(start))
+      yield* repo.release([{ id: first.id, leaseId: crypto.randomUUID() }], after(1))
+      expect(yield* leaseDue(after(1))).toEqual([])
       yield* repo.release([first], after(1))
-      expect(only(yield* claimDue(after(1)))).toMatchObject({ attempt: 1, interruptions: 0 })
+      expect(only(yield* leaseDue(after(1)))).toMatchObject({ attempt: 1, interruptions: 0 })
       yield* repo.release([first], after(2))
-      expect(yield* claimDue(after(2))).toEqual([])
+      expect(yield* leaseDue(after(2))).toEqual([])
     }))
 
   it("reads a queue from its given start, and all others in full", () =>
@@ -158,18 +158,18 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
         const repo = yield* WebhookRepo
         const endpoints = told.filter((id) => id !== undefined)
         const queueStarts = endpoints.map((endpointId) => ({ endpointId, from: after(1) }))
-        const claimed = yield* claimDue(after(100), { queueStarts })
+        const leased = yield* leaseDue(after(100), { queueStarts })
         for (const id of sorted) {
-          const of = claimed.filter(({ target }) => target.endpointId === id)
+          const of = leased.filter(({ target }) => target.endpointId === id)
           expect(
             of.map(({ wasDueAt }) => wasDueAt).toSorted((left, right) => Number(left) - Number(right))
           ).toEqual(endpoints.includes(id) ? [after(1), after(2)] : [after(0), after(1), after(2)])
         }
-        yield* Effect.forEach(claimed, (one) => repo.release([one], one.wasDueAt), { discard: true })
+        yield* Effect.forEach(leased, (one) => repo.release([one], one.wasDueAt), { discard: true })
       }
     }))
 
-  it("claims within each endpoint's capacity and the limit, oldest first, despite other long queues", () =>
+  it("leases within each endpoint's capacity and the limit, oldest first, despite other long queues", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const busy = yield* newShop(start)
@@ -177,13 +177,13 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       yield* Effect.forEach([...Array(12).keys()], (n) => settle(busy.tenant, after(n)))
       yield* settle(quiet.tenant, after(50))
       const capacities = [{ endpointId: busy.endpoint.id, capacity: 3, accepts: null }]
-      const claimed = yield* claimDue(after(100), { perEndpoint: 4, capacities })
-      const of = (endpointId: string) => claimed.filter((one) => one.target.endpointId === endpointId)
+      const leased = yield* leaseDue(after(100), { perEndpoint: 4, capacities })
+      const of = (endpointId: string) => leased.filter((one) => one.target.endpointId === endpointId)
       expect([of(busy.endpoint.id).length, of(quiet.endpoint.id).length]).toEqual([3, 1])
       const full = [{ endpointId: busy.endpoint.id, capacity: 0, accepts: null }]
-      expect(yield* claimDue(after(100), { capacities: full })).toEqual([])
-      expect(yield* claimDue(after(100), { limit: 2 })).toHaveLength(2)
-      expect(yield* claimDue(after(100), { perEndpoint: 4 })).toHaveLength(4)
+      expect(yield* leaseDue(after(100), { capacities: full })).toEqual([])
+      expect(yield* leaseDue(after(100), { limit: 2 })).toHaveLength(2)
+      expect(yield* leaseDue(after(100), { perEndpoint: 4 })).toHaveLength(4)
       const oldest = yield* repo.listDeliveries(busy.tenant, 20)
       expect(
         oldest
@@ -200,15 +200,15 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       const other = yield* newShop(start)
       const { id } = yield* settle(tenant, start)
       const resend = (by = tenant, deliveryId = id) =>
-        Effect.flatMap(newClaim(after(10)), (claim) => repo.claimResend(by, deliveryId, claim))
+        Effect.flatMap(newLease(after(10)), (lease) => repo.leaseResend(by, deliveryId, lease))
       expect(Option.isNone(yield* resend())).toBe(true)
-      yield* repo.finish([resultOf(only(yield* claimDue(start)), after(1))])
+      yield* repo.finish([resultOf(only(yield* leaseDue(start)), after(1))])
       expect(Option.isNone(yield* resend(other.tenant))).toBe(true)
       expect(Option.isNone(yield* resend(tenant, crypto.randomUUID()))).toBe(true)
       const twice = yield* Effect.all([resend(), resend()], { concurrency: 2 })
-      const claimed = only(twice.flatMap(Option.toArray))
-      expect(claimed).toMatchObject({ id, attempt: 2, interruptions: 0, resentFrom: "delivered" })
-      const interrupted = only(yield* claimDue(after(40)))
+      const leased = only(twice.flatMap(Option.toArray))
+      expect(leased).toMatchObject({ id, attempt: 2, interruptions: 0, resentFrom: "delivered" })
+      const interrupted = only(yield* leaseDue(after(40)))
       expect(interrupted).toMatchObject({ attempt: 2, interruptions: 1, resentFrom: "delivered" })
       const failed = { failure: "status", responseStatus: 500, status: "delivered" } as const
       yield* repo.finish([resultOf(interrupted, after(41), failed)])
@@ -221,17 +221,17 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       })
     }))
 
-  it("a test delivery is queued and claimed in one step, and needs an endpoint", () =>
+  it("a test delivery is queued and leased in one step, and needs an endpoint", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const delivery = { id: crypto.randomUUID(), body: new TextEncoder().encode("{}") }
-      const none = yield* repo.claimTest(yield* newTenant, delivery, yield* newClaim(start))
+      const none = yield* repo.leaseTest(yield* newTenant, delivery, yield* newLease(start))
       expect(Option.isNone(none)).toBe(true)
       const { tenant } = yield* newShop(start)
-      const claimed = Option.getOrThrow(yield* repo.claimTest(tenant, delivery, yield* newClaim(start)))
-      expect(claimed).toMatchObject({ id: delivery.id, type: "test", attempt: 1, resentFrom: null })
-      expect(yield* claimDue(after(29))).toEqual([])
-      expect(only(yield* claimDue(after(30)))).toMatchObject({
+      const leased = Option.getOrThrow(yield* repo.leaseTest(tenant, delivery, yield* newLease(start)))
+      expect(leased).toMatchObject({ id: delivery.id, type: "test", attempt: 1, resentFrom: null })
+      expect(yield* leaseDue(after(29))).toEqual([])
+      expect(only(yield* leaseDue(after(30)))).toMatchObject({
         id: delivery.id,
         attempt: 1,
         interruptions: 1
@@ -243,12 +243,12 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       yield* Effect.forEach(Array.from({ length: 3 }), () => settle(tenant, start))
-      const finished = yield* claimDue(start)
+      const finished = yield* leaseDue(start)
       yield* repo.finish(finished.map((one) => resultOf(one, after(1))))
       const waiting = yield* settle(tenant, start)
-      yield* repo.finish([resultOf(only(yield* claimDue(start)), after(1), refused(after(61)))])
+      yield* repo.finish([resultOf(only(yield* leaseDue(start)), after(1), refused(after(61)))])
       const recent = yield* settle(tenant, after(10))
-      yield* repo.finish([resultOf(only(yield* claimDue(after(10))), after(11))])
+      yield* repo.finish([resultOf(only(yield* leaseDue(after(10))), after(11))])
       expect([yield* repo.prune(after(5), 2), yield* repo.prune(after(5), 2)]).toEqual([2, 1])
       expect(yield* repo.prune(after(5), 2)).toBe(0)
       const kept = (yield* repo.listDeliveries(tenant, 10)).map((one) => [one.id, one.attempts.length])
@@ -257,7 +257,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       )
       const [again] = finished
       if (again === undefined) throw new Error("three were finished")
-      const resent = yield* repo.claimResend(tenant, again.id, yield* newClaim(after(20)))
+      const resent = yield* repo.leaseResend(tenant, again.id, yield* newLease(after(20)))
       expect(Option.getOrThrow(resent).attempt).toBe(2)
     }))
 }

@@ -4,9 +4,9 @@ import { Effect, type Layer, Option } from "effect"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { liveEffect } from "../support/run.ts"
 import {
-  claimDue,
   type DeliveryServices,
-  newClaim,
+  leaseDue,
+  newLease,
   newShop,
   newTenant,
   refused,
@@ -60,12 +60,12 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       const repo = yield* WebhookRepo
       const { tenant, endpoint } = yield* newShop(start)
       yield* settle(tenant, start)
-      const first = only(yield* claimDue(start))
+      const first = only(yield* leaseDue(start))
       yield* repo.changeUrl(tenant, "https://new.example.com/", after(1))
       const replaced = { secret: sealed, secretLastFour: "wxyz" }
       yield* repo.replaceSecret(tenant, endpoint.id, replaced, after(1))
       yield* repo.finish([resultOf(first, after(1), refused(after(61)))])
-      const second = only(yield* claimDue(after(61)))
+      const second = only(yield* leaseDue(after(61)))
       expect(second.target.url).toBe("https://new.example.com/")
       expect(Buffer.from(second.target.secret.ciphertext)).toEqual(Buffer.from(sealed.ciphertext))
     }))
@@ -77,8 +77,8 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       const endpoint = Effect.map(repo.findEndpoint(tenant), Option.getOrThrow)
       const attempt = Effect.fnUntraced(function* (at: Date, change: Parameters<typeof resultOf>[2]) {
         yield* settle(tenant, at)
-        const claimed = only(yield* claimDue(at))
-        yield* repo.finish([resultOf(claimed, at, change)])
+        const leased = only(yield* leaseDue(at))
+        yield* repo.finish([resultOf(leased, at, change)])
         return yield* endpoint
       })
       const failing = { status: "failed" } as const
@@ -109,7 +109,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
         lastDeliveredAt: after(30)
       })
       yield* settle(tenant, after(50))
-      const inFlight = only(yield* claimDue(after(50)))
+      const inFlight = only(yield* leaseDue(after(50)))
       const changed = Option.getOrThrow(yield* repo.changeUrl(tenant, "https://new.example.com/", after(51)))
       expect(changed).toMatchObject({ health: "unverified", listening: false, verifiedAt: null })
       yield* repo.finish([resultOf(inFlight, after(52))])
@@ -127,12 +127,12 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       // A settlement without an endpoint does not move.
       const unsent = yield* settle(tenant, after(1))
       const { endpoint } = yield* registerEndpoint(tenant, after(2))
-      const claimed = only(yield* claimDue(after(2)))
-      expect(claimed).toMatchObject({ id, attempt: 1, target: { endpointId: endpoint.id } })
-      yield* repo.finish([resultOf(claimed, after(3))])
+      const leased = only(yield* leaseDue(after(2)))
+      expect(leased).toMatchObject({ id, attempt: 1, target: { endpointId: endpoint.id } })
+      yield* repo.finish([resultOf(leased, after(3))])
       yield* repo.deleteEndpoint(tenant, after(4))
       yield* registerEndpoint(tenant, after(5))
-      expect(yield* claimDue(after(5))).toEqual([])
+      expect(yield* leaseDue(after(5))).toEqual([])
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("delivered")
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, unsent.id)).status).toBe("cancelled")
     }))
@@ -144,7 +144,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       const { id } = yield* settle(tenant, start)
       yield* repo.deleteEndpoint(tenant, after(1))
       yield* registerEndpoint(tenant, after(1 + 86_401))
-      expect(yield* claimDue(after(1 + 86_401))).toEqual([])
+      expect(yield* leaseDue(after(1 + 86_401))).toEqual([])
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("cancelled")
     }))
 
@@ -154,11 +154,11 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       const { tenant } = yield* newShop(start)
       yield* settle(tenant, start)
       yield* settle(tenant, start)
-      const [refusing, accepting] = yield* claimDue(start)
+      const [refusing, accepting] = yield* leaseDue(start)
       if (refusing === undefined || accepting === undefined) throw new Error("two were due")
       yield* repo.deleteEndpoint(tenant, after(1))
       yield* repo.finish([resultOf(refusing, after(2), refused(after(62))), resultOf(accepting, after(2))])
-      expect(yield* claimDue(after(1000))).toEqual([])
+      expect(yield* leaseDue(after(1000))).toEqual([])
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, refusing.id))).toMatchObject({
         status: "cancelled",
         attempts: [{ number: 1, responseStatus: 500, failure: "status" }]
@@ -174,9 +174,9 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       const { id } = yield* settle(tenant, start)
-      yield* claimDue(start)
+      yield* leaseDue(start)
       yield* repo.deleteEndpoint(tenant, after(1))
-      expect(yield* claimDue(after(30))).toEqual([])
+      expect(yield* leaseDue(after(30))).toEqual([])
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
         status: "cancelled",
         attempts: [{ number: 1, failure: "interrupted" }]
@@ -189,19 +189,19 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       const { tenant } = yield* newShop(start)
       const statuses = ["delivered", "failed"] as const
       const ids = yield* Effect.forEach(statuses, () => Effect.map(settle(tenant, start), ({ id }) => id))
-      const claimed = yield* claimDue(start)
+      const leased = yield* leaseDue(start)
       const resentOnce = Effect.fnUntraced(function* (at: Date) {
-        const claims = yield* Effect.forEach(ids, (id) =>
-          Effect.flatMap(newClaim(at), (claim) => repo.claimResend(tenant, id, claim))
+        const leases = yield* Effect.forEach(ids, (id) =>
+          Effect.flatMap(newLease(at), (lease) => repo.leaseResend(tenant, id, lease))
         )
-        return claims.map(Option.getOrThrow)
+        return leases.map(Option.getOrThrow)
       })
       const found = Effect.forEach(ids, (id) =>
         Effect.map(repo.findDelivery(tenant, id), (one) => Option.getOrThrow(one).status)
       )
       yield* repo.finish(
         ids.map((id, index) => {
-          const one = only(claimed.filter((of) => of.id === id))
+          const one = only(leased.filter((of) => of.id === id))
           const status = statuses[index] ?? "failed"
           return resultOf(one, after(1), status === "failed" ? { failure: "status", status } : {})
         })
@@ -212,20 +212,20 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       yield* registerEndpoint(tenant, after(5))
       yield* resentOnce(after(6))
       yield* repo.deleteEndpoint(tenant, after(7))
-      expect(yield* claimDue(after(36))).toEqual([])
+      expect(yield* leaseDue(after(36))).toEqual([])
       expect(yield* found).toEqual([...statuses])
     }))
 
-  it("deliveries of a deleted endpoint use up none of a claim's limit", () =>
+  it("deliveries of a deleted endpoint use up none of a lease's limit", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       const left = yield* settle(tenant, start)
-      yield* claimDue(start)
+      yield* leaseDue(start)
       yield* repo.deleteEndpoint(tenant, after(1))
       const other = yield* newShop(start)
       const { id } = yield* settle(other.tenant, after(31))
-      expect(only(yield* claimDue(after(31), { limit: 1 }))).toMatchObject({ id })
+      expect(only(yield* leaseDue(after(31), { limit: 1 }))).toMatchObject({ id })
       expect(Option.getOrThrow(yield* repo.findDelivery(tenant, left.id)).status).toBe("cancelled")
     }))
 
@@ -242,7 +242,7 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       expect(yield* waiting).toHaveLength(settled.length)
       expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(true)
       expect(yield* waiting).toHaveLength(2)
-      expect(yield* claimDue(after(2))).toEqual([])
+      expect(yield* leaseDue(after(2))).toEqual([])
       expect(yield* waiting).toEqual([])
     }))
 
@@ -255,9 +255,9 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       })
       yield* repo.deleteEndpoint(tenant, after(1))
       const { endpoint } = yield* registerEndpoint(tenant, after(2))
-      const claimed = yield* claimDue(after(2), { limit: 2_000, limitUnproven: 2_000, perEndpoint: 2_000 })
-      expect(new Set(claimed.map(({ id }) => id)).size).toBe(settled.length)
-      expect(new Set(claimed.map(({ target }) => target.endpointId))).toEqual(new Set([endpoint.id]))
+      const leased = yield* leaseDue(after(2), { limit: 2_000, limitUnproven: 2_000, perEndpoint: 2_000 })
+      expect(new Set(leased.map(({ id }) => id)).size).toBe(settled.length)
+      expect(new Set(leased.map(({ target }) => target.endpointId))).toEqual(new Set([endpoint.id]))
     }))
 
   it("a settlement without an endpoint is stored as cancelled, and can be sent once there is one", () =>
@@ -265,9 +265,9 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       const repo = yield* WebhookRepo
       const tenant = yield* newTenant
       const { id, body } = yield* settle(tenant, start)
-      expect(Option.isNone(yield* repo.claimResend(tenant, id, yield* newClaim(start)))).toBe(true)
+      expect(Option.isNone(yield* repo.leaseResend(tenant, id, yield* newLease(start)))).toBe(true)
       const { endpoint } = yield* registerEndpoint(tenant, after(1))
-      const resent = Option.getOrThrow(yield* repo.claimResend(tenant, id, yield* newClaim(after(2))))
+      const resent = Option.getOrThrow(yield* repo.leaseResend(tenant, id, yield* newLease(after(2))))
       expect(resent).toMatchObject({
         id,
         attempt: 1,

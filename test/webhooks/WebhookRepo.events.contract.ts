@@ -3,7 +3,7 @@ import { expect } from "bun:test"
 import { Effect, type Layer, Option } from "effect"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { liveEffect } from "../support/run.ts"
-import { claimDue, type DeliveryServices, newClaim, newShop, newTenant, settle } from "./deliveries.ts"
+import { type DeliveryServices, leaseDue, newLease, newShop, newTenant, settle } from "./deliveries.ts"
 
 const start = new Date("2026-05-01T12:00:00.000Z")
 const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
@@ -61,7 +61,7 @@ export const eventsContract = (layer: Layer.Layer<DeliveryServices>): void => {
         Option.getOrThrow(page).events.map((one) => one.id)
       )
       expect(yield* list).toEqual([first.id])
-      yield* claimDue(start)
+      yield* leaseDue(start)
       yield* repo.deleteEndpoint(tenant, after(1))
       const second = yield* settle(tenant, after(2))
       expect(yield* list).toEqual([first.id, second.id])
@@ -73,7 +73,7 @@ export const eventsContract = (layer: Layer.Layer<DeliveryServices>): void => {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       const id = crypto.randomUUID()
-      yield* repo.claimTest(tenant, { id, body: new Uint8Array([123, 125]) }, yield* newClaim(start))
+      yield* repo.leaseTest(tenant, { id, body: new Uint8Array([123, 125]) }, yield* newLease(start))
       expect(yield* repo.findEvent(tenant, id)).toMatchObject({ value: { id, paymentId: null } })
       expect(yield* repo.listEvents(tenant, { limit: 1, after: undefined })).toMatchObject({
         value: { events: [{ id, paymentId: null, createdAt: start }] }
@@ -95,15 +95,15 @@ export const eventsContract = (layer: Layer.Layer<DeliveryServices>): void => {
       })
     }))
 
-  it("a claim contains its order; a test event has none", () =>
+  it("a lease contains its order; a test event has none", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const { tenant } = yield* newShop(start)
       const { paymentId } = yield* settle(tenant, start)
       const order = { paymentId, intentUrl: "https://shop.example.com/1" }
-      expect(yield* claimDue(start)).toMatchObject([{ order }])
+      expect(yield* leaseDue(start)).toMatchObject([{ order }])
       const id = crypto.randomUUID()
-      const claimed = yield* repo.claimTest(tenant, { id, body: new Uint8Array([1]) }, yield* newClaim(start))
-      expect(Option.getOrThrow(claimed).order).toBeNull()
+      const leased = yield* repo.leaseTest(tenant, { id, body: new Uint8Array([1]) }, yield* newLease(start))
+      expect(Option.getOrThrow(leased).order).toBeNull()
     }))
 }

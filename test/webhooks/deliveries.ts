@@ -1,4 +1,4 @@
-// Shared by tests of deliveries: a merchant with an endpoint, settlements that queue deliveries, and claims.
+// Shared by tests of deliveries: a merchant with an endpoint, settlements that queue deliveries, and leases.
 
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,7 +12,7 @@ import { KeyAuth } from "../../src/merchants/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import type { SecretBox } from "../../src/platform/SecretBox.ts"
 import { newEndpointSecret } from "../../src/webhooks/regenerateSecret.ts"
-import type { AttemptResult, ClaimedDelivery } from "../../src/webhooks/WebhookRepo/WebhookStore.ts"
+import type { AttemptResult, LeasedDelivery } from "../../src/webhooks/WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 
@@ -93,21 +93,21 @@ export const settle = Effect.fnUntraced(function* (tenant: Tenant, at: Date) {
   return { id, body, paymentId }
 })
 
-/** A new claim that lasts 30 seconds. */
-export const newClaim = Effect.fnUntraced(function* (at: Date) {
-  return { claimId: yield* uuid, at, leaseUntil: new Date(at.getTime() + 30_000) }
+/** A new lease that lasts 30 seconds. */
+export const newLease = Effect.fnUntraced(function* (at: Date) {
+  return { leaseId: yield* uuid, at, leaseUntil: new Date(at.getTime() + 30_000) }
 })
 
-/** Claims due deliveries as a worker would, with ample capacity. */
-export const claimDue = Effect.fnUntraced(function* (
+/** Leases due deliveries as a worker would, with ample capacity. */
+export const leaseDue = Effect.fnUntraced(function* (
   at: Date,
-  changes: Partial<Parameters<WebhookRepo["Service"]["claimDue"]>[0]> = {}
+  changes: Partial<Parameters<WebhookRepo["Service"]["leaseDue"]>[0]> = {}
 ) {
   const repo = yield* WebhookRepo
-  return yield* repo.claimDue({
-    ...(yield* newClaim(at)),
+  return yield* repo.leaseDue({
+    ...(yield* newLease(at)),
     limit: 100,
-    claimedBy: "01a20000-0000-7000-8000-000000000000",
+    leasedBy: "01a20000-0000-7000-8000-000000000000",
     limitUnproven: 1000,
     perEndpoint: 100,
     capacities: [],
@@ -118,11 +118,11 @@ export const claimDue = Effect.fnUntraced(function* (
 
 /** The result of an attempt that ended at `at`; accepted unless a failure is given. */
 export const resultOf = (
-  claimed: ClaimedDelivery,
+  delivery: LeasedDelivery,
   at: Date,
   change: Partial<AttemptResult> = {}
 ): AttemptResult => ({
-  claimed,
+  delivery,
   at,
   durationMs: 12,
   responseStatus: 200,

@@ -1,4 +1,4 @@
-// One attempt of a claimed delivery, from the sealed secret to the recorded outcome. The worker, the test
+// One attempt of a leased delivery, from the sealed secret to the recorded outcome. The worker, the test
 // send and the manual resend all use it. Outcomes that end together are recorded together.
 import { Cause, Clock, Context, Deferred, Effect, Layer, Queue, References, Schedule } from "effect"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
@@ -8,7 +8,7 @@ import { SecretBox } from "../../platform/SecretBox.ts"
 import { dueAfter } from "../../platform/workers/RetrySchedule.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { RetryPolicy } from "../RetryPolicy.ts"
-import type { AttemptResult, ClaimedDelivery } from "../WebhookRepo/WebhookStore.ts"
+import type { AttemptResult, LeasedDelivery } from "../WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
 import { WebhookSender } from "../WebhookSender.ts"
@@ -17,7 +17,7 @@ import { countAttempt, countExhausted, countUnreadable, noteLag } from "./Delive
 /** Ends a crash loop: after this many interrupted attempts, the delivery fails with an alert. */
 const maxInterruptions = 5
 
-/** The seconds that a claim lasts: longer than an attempt's total budget of 15. */
+/** The seconds that a lease lasts: longer than an attempt's total budget of 15. */
 export const leaseSeconds = 30
 
 /**
@@ -39,11 +39,11 @@ export class Attempts extends Context.Service<
   {
     /**
      * Sends the delivery and records the outcome; returns whether the endpoint accepted it. Sends nothing if
-     * the lease ends before an attempt could; the next claim's holder sends it. `onResponse` runs when the
+     * the lease ends before an attempt could; the next lease's holder sends it. `onResponse` runs when the
      * endpoint has responded or failed to, before the outcome is recorded.
      */
     readonly make: (
-      claimed: ClaimedDelivery,
+      delivery: LeasedDelivery,
       onResponse?: (accepted: boolean) => Effect.Effect<void>
     ) => Effect.Effect<boolean>
   }
@@ -80,7 +80,7 @@ export class Attempts extends Context.Service<
               const statuses = new Map(finished.map(({ id, status }) => [id, status]))
               return Effect.forEach(
                 batch,
-                ({ recorded, result }) => Deferred.succeed(recorded, statuses.get(result.claimed.id)),
+                ({ recorded, result }) => Deferred.succeed(recorded, statuses.get(result.delivery.id)),
                 { discard: true }
               )
             }
@@ -93,22 +93,22 @@ export class Attempts extends Context.Service<
       )
 
       /** Logs a delivery that failed for good, or an outcome that came too late to count. */
-      const logOutcome = ({ claimed }: AttemptResult, status: DeliveryStatus | undefined) =>
+      const logOutcome = ({ delivery }: AttemptResult, status: DeliveryStatus | undefined) =>
         status === "failed"
           ? Effect.andThen(
               countExhausted,
               Effect.logError("Webhook delivery failed after its last attempt").pipe(
                 Effect.annotateLogs({
                   alert: "webhook_exhausted",
-                  delivery: claimed.id,
-                  merchant: claimed.merchantId,
-                  env: claimed.env
+                  delivery: delivery.id,
+                  merchant: delivery.merchantId,
+                  env: delivery.env
                 })
               )
             )
           : status === undefined
             ? Effect.logWarning("Webhook outcome discarded: its lease had expired").pipe(
-                Effect.annotateLogs({ delivery: claimed.id, attempt: claimed.attempt })
+                Effect.annotateLogs({ delivery: delivery.id, attempt: delivery.attempt })
               )
             : Effect.void
 
@@ -122,15 +122,15 @@ export class Attempts extends Context.Service<
         })
 
       /** A failed resend does not undo an earlier delivery. */
-      const exhausted = (claimed: ClaimedDelivery): DeliveryStatus =>
-        claimed.resentFrom === "delivered" ? "delivered" : "failed"
+      const exhausted = (delivery: LeasedDelivery): DeliveryStatus =>
+        delivery.resentFrom === "delivered" ? "delivered" : "failed"
 
-      const recordOutcome = (claimed: ClaimedDelivery, outcome: SendOutcome) => {
+      const recordOutcome = (delivery: LeasedDelivery, outcome: SendOutcome) => {
         const at = now()
         const answered = outcome._tag === "Answered" ? outcome : undefined
         const ended = (status: DeliveryStatus, failure: AttemptResult["failure"], dueAt: Date | null) =>
           record({
-            claimed,
+            delivery,
             at,
             durationMs: outcome.durationMs,
             responseStatus: answered?.status ?? null,
@@ -142,28 +142,28 @@ export class Attempts extends Context.Service<
           })
         if (answered?.ok === true) return ended("delivered", null, null)
         const failure = outcome._tag === "Failed" ? outcome.failure : "status"
-        if (claimed.resentFrom !== null) return ended(exhausted(claimed), failure, null)
-        return Effect.flatMap(dueAfter(retryPolicy, claimed.attempt, at), (dueAt) =>
-          dueAt === null ? ended(exhausted(claimed), failure, null) : ended("pending", failure, dueAt)
+        if (delivery.resentFrom !== null) return ended(exhausted(delivery), failure, null)
+        return Effect.flatMap(dueAfter(retryPolicy, delivery.attempt, at), (dueAt) =>
+          dueAt === null ? ended(exhausted(delivery), failure, null) : ended("pending", failure, dueAt)
         )
       }
 
-      const interrupted = (claimed: ClaimedDelivery) =>
+      const interrupted = (delivery: LeasedDelivery) =>
         record({
-          claimed,
+          delivery,
           at: now(),
           durationMs: null,
           responseStatus: null,
           failure: "interrupted",
           responseBody: null,
           requestHead: null,
-          status: exhausted(claimed),
+          status: exhausted(delivery),
           dueAt: null
         })
 
       /** The last time that an endpoint's unreadable secret was logged, by endpoint. */
       const unreadableLoggedAt = new BoundedMap<string, number>(1_000)
-      const logUnreadable = ({ env, merchantId, target }: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
+      const logUnreadable = ({ env, merchantId, target }: LeasedDelivery, cause: Cause.Cause<unknown>) =>
         Effect.suspend(() => {
           const at = now().getTime()
           const last = unreadableLoggedAt.get(target.endpointId)
@@ -176,55 +176,55 @@ export class Attempts extends Context.Service<
         })
 
       /** No endpoint has failed: the delivery waits for the operator or an instance that has the key. */
-      const unreadable = (claimed: ClaimedDelivery, cause: Cause.Cause<unknown>) =>
-        logUnreadable(claimed, cause).pipe(
+      const unreadable = (delivery: LeasedDelivery, cause: Cause.Cause<unknown>) =>
+        logUnreadable(delivery, cause).pipe(
           Effect.andThen(countUnreadable),
-          Effect.andThen(repo.release([claimed], new Date(now().getTime() + leaseSeconds * 1000))),
+          Effect.andThen(repo.release([delivery], new Date(now().getTime() + leaseSeconds * 1000))),
           Effect.as(false)
         )
 
-      const send = (claimed: ClaimedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) => {
-        const { url, secret, endpointId } = claimed.target
+      const send = (delivery: LeasedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) => {
+        const { url, secret, endpointId } = delivery.target
         return Effect.matchCauseEffect(secrets.open(secret, endpointId), {
-          onFailure: (cause) => unreadable(claimed, cause),
+          onFailure: (cause) => unreadable(delivery, cause),
           onSuccess: (opened) =>
             Effect.flatMap(
               sender.send({
                 url,
-                id: claimed.id,
-                body: claimed.body,
-                order: claimed.order ?? undefined,
+                id: delivery.id,
+                body: delivery.body,
+                order: delivery.order ?? undefined,
                 secret: opened
               }),
               (outcome) => {
                 const accepted = outcome._tag === "Answered" && outcome.ok
                 return Effect.flatMap(onResponse(accepted), () =>
-                  Effect.as(recordOutcome(claimed, outcome), accepted)
+                  Effect.as(recordOutcome(delivery, outcome), accepted)
                 )
               }
             )
         })
       }
 
-      const make = (claimed: ClaimedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) =>
+      const make = (delivery: LeasedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) =>
         Effect.suspend(() => {
           const at = now().getTime()
-          if (claimed.interruptions >= maxInterruptions) return Effect.as(interrupted(claimed), false)
-          if (at + budgets.totalMillis > claimed.leaseUntil.getTime()) return Effect.succeed(false)
-          const sent = send(claimed, onResponse)
-          return claimed.attempt === 1 && claimed.resentFrom === null
-            ? Effect.andThen(noteLag(at - claimed.wasDueAt.getTime()), sent)
+          if (delivery.interruptions >= maxInterruptions) return Effect.as(interrupted(delivery), false)
+          if (at + budgets.totalMillis > delivery.leaseUntil.getTime()) return Effect.succeed(false)
+          const sent = send(delivery, onResponse)
+          return delivery.attempt === 1 && delivery.resentFrom === null
+            ? Effect.andThen(noteLag(at - delivery.wasDueAt.getTime()), sent)
             : sent
         })
 
-      const traced = <A>(claimed: ClaimedDelivery, attempt: Effect.Effect<A>) =>
+      const traced = <A>(delivery: LeasedDelivery, attempt: Effect.Effect<A>) =>
         isTraced
           ? attempt.pipe(
               Effect.withSpan(
                 "webhook attempt",
                 {
                   kind: "producer",
-                  attributes: { "webhook.id": claimed.id, "webhook.attempt": claimed.attempt }
+                  attributes: { "webhook.id": delivery.id, "webhook.attempt": delivery.attempt }
                 },
                 { captureStackTrace: false }
               )
@@ -232,8 +232,8 @@ export class Attempts extends Context.Service<
           : attempt
 
       return Attempts.of({
-        make: (claimed, onResponse = () => Effect.void) =>
-          traced(claimed, make(claimed, onResponse)).pipe(
+        make: (delivery, onResponse = () => Effect.void) =>
+          traced(delivery, make(delivery, onResponse)).pipe(
             // When the lease expires, the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),

@@ -1,6 +1,6 @@
 // Limits the concurrent attempts of one endpoint: one at first, more while it responds quickly, a few while it responds
 // slowly, one when it fails. A hanging endpoint therefore uses little of the shared capacity, and a slow one is still
-// served concurrently. An endpoint at the maximum claims twice as many deliveries ahead, so sending does not wait for
+// served concurrently. An endpoint at the maximum leases twice as many deliveries ahead, so sending does not wait for
 // the database.
 import { Deferred, Effect } from "effect"
 import type { EndpointCapacity } from "../WebhookRepo/WebhookStore.ts"
@@ -13,19 +13,19 @@ const slowWindow = 4
 export const maxWindow = 128
 /** A slower success does not widen the window beyond `slowWindow`, nor narrow it. */
 const promptMillis = 1_000
-/** Nothing is claimed ahead for a slower endpoint: it would wait long, and the database is fast enough. */
+/** Nothing is leased ahead for a slower endpoint: it would wait long, and the database is fast enough. */
 const fastMillis = 500
-/** Windows claimed for a fast endpoint, in flight and ahead. */
-const claimedWindows = 3
+/** Windows leased for a fast endpoint, in flight and ahead. */
+const leasedWindows = 3
 
 /** An endpoint without deliveries for this long is forgotten. */
 const forgetMillis = 60_000
 
 interface Endpoint {
   window: number
-  /** The number of claimed deliveries without an outcome. */
+  /** The number of leased deliveries without an outcome. */
   running: number
-  /** Deliveries that were claimed ahead, in order. */
+  /** Deliveries that were leased ahead, in order. */
   readonly ahead: Array<Deferred.Deferred<void>>
   usedAt: number
   accepts: boolean | null
@@ -34,14 +34,14 @@ interface Endpoint {
 }
 
 export interface EndpointPacing {
-  /** Requests a slot for a claimed delivery: undefined if it may be sent at once, otherwise an effect to wait for. */
+  /** Requests a slot for a leased delivery: undefined if it may be sent at once, otherwise an effect to wait for. */
   readonly enter: (endpointId: string) => Effect.Effect<void> | undefined
-  /** True if deliveries claimed ahead should still be sent; false if the endpoint has failed or slowed down since. */
+  /** True if deliveries leased ahead should still be sent; false if the endpoint has failed or slowed down since. */
   readonly isFast: (endpointId: string) => boolean
-  /** True if enough capacity is free, besides deliveries claimed ahead, to make the next claim worthwhile. */
+  /** True if enough capacity is free, besides deliveries leased ahead, to make the next lease worthwhile. */
   readonly takesMore: (endpointId: string) => boolean
   /**
-   * Frees the slot; pass no attempt if nothing was sent. True if enough capacity is free for the next claim.
+   * Frees the slot; pass no attempt if nothing was sent. True if enough capacity is free for the next lease.
    */
   readonly leave: (
     endpointId: string,
@@ -50,8 +50,8 @@ export interface EndpointPacing {
   /** True if the endpoint accepted its last delivery; null if that is unknown here. */
   readonly accepts: (endpointId: string) => boolean | null
   /**
-   * Capacities of endpoints that differ from the initial window. A crowded process claims nothing for endpoints with
-   * a running attempt, and claims ahead only if it has `room`.
+   * Capacities of endpoints that differ from the initial window. A crowded process leases nothing for endpoints with
+   * a running attempt, and leases ahead only if it has `room`.
    */
   readonly capacities: (room: "none" | "some" | "ample") => ReadonlyArray<EndpointCapacity>
 }
@@ -59,14 +59,14 @@ export interface EndpointPacing {
 /** `now` in milliseconds of any monotonic clock. */
 export const makeEndpointPacing = (now = () => performance.now()): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
-  /** True if the last claim had capacity for claiming ahead. */
+  /** True if the last lease had capacity for leasing ahead. */
   let isAmple = false
   const runsAhead = ({ isFast }: Endpoint) => isAmple && isFast
-  /** The number of further deliveries that may be claimed for an endpoint. */
+  /** The number of further deliveries that may be leased for an endpoint. */
   const free = (endpoint: Endpoint) =>
-    (runsAhead(endpoint) ? claimedWindows : 1) * endpoint.window - endpoint.running
-  /** False if claiming so few would cost more than sending them. */
-  const isWorthClaiming = (endpoint: Endpoint) =>
+    (runsAhead(endpoint) ? leasedWindows : 1) * endpoint.window - endpoint.running
+  /** False if leasing so few would cost more than sending them. */
+  const isWorthLeasing = (endpoint: Endpoint) =>
     free(endpoint) * (runsAhead(endpoint) ? 1 : 2) >= endpoint.window
   return {
     enter: (endpointId) => {
@@ -88,7 +88,7 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
     isFast: (endpointId) => endpoints.get(endpointId)?.isFast === true,
     takesMore: (endpointId) => {
       const endpoint = endpoints.get(endpointId)
-      return endpoint !== undefined && runsAhead(endpoint) && isWorthClaiming(endpoint)
+      return endpoint !== undefined && runsAhead(endpoint) && isWorthLeasing(endpoint)
     },
     leave: (endpointId, attempt) => {
       const endpoint = endpoints.get(endpointId)
@@ -104,7 +104,7 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
       else endpoint.window = Math.max(slowWindow, endpoint.window)
       endpoint.isFast = ok && durationMs <= fastMillis && endpoint.window === maxWindow
-      return isWorthClaiming(endpoint)
+      return isWorthLeasing(endpoint)
     },
     accepts: (endpointId) => endpoints.get(endpointId)?.accepts ?? null,
     capacities: (room) => {
@@ -117,8 +117,8 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
           endpoints.delete(endpointId)
           continue
         }
-        // Claiming only a few deliveries ahead is not urgent.
-        const isFull = room === "none" ? running > 0 : runsAhead(endpoint) && !isWorthClaiming(endpoint)
+        // Leasing only a few deliveries ahead is not urgent.
+        const isFull = room === "none" ? running > 0 : runsAhead(endpoint) && !isWorthLeasing(endpoint)
         capacities.push({ endpointId, accepts, capacity: isFull ? 0 : Math.max(0, free(endpoint)) })
       }
       return capacities

@@ -1,4 +1,4 @@
-// Shows other processes that this one is alive. Releases claims of killed processes within seconds, instead
+// Shows other processes that this one is alive. Ends the leases of killed processes within seconds, instead
 // of after the lease's 30 seconds.
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,7 +17,7 @@ const silenceMillis = (missedBeats - 1) * everyMillis
 export class WorkerHeartbeat extends Context.Service<
   WorkerHeartbeat,
   {
-    /** This process's id, stored with its claims. */
+    /** This process's id, stored with its leases. */
     readonly id: string
     /**
      * Notes the number of running attempts. From the first attempt on, other instances must see that this worker is
@@ -49,7 +49,7 @@ export class WorkerHeartbeat extends Context.Service<
           seen.set(other.id, { beat: other.beat, missed })
           if (missed < missedBeats) continue
           seen.delete(other.id)
-          // It is alive if it claimed deliveries during its silence: it was idle before and is sending them.
+          // It is alive if it leased deliveries during its silence: it was idle before and is sending them.
           const now = yield* Clock.currentTimeMillis
           const released = yield* repo.takeOverDead(other, {
             at: new Date(now),

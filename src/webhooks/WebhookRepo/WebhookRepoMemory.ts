@@ -53,7 +53,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
       interruptions: 0,
       resentFrom: null,
       dueAt: endpointId === null ? null : at,
-      claimId: null
+      leaseId: null
     }
     deliveries.set(view.id, stored)
     return stored
@@ -70,7 +70,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
         createdAt: view.createdAt
       }))
 
-  const claims = makeClaimsMemory({ endpoints, deliveries, attempts, activeOf, queue })
+  const leases = makeClaimsMemory({ endpoints, deliveries, attempts, activeOf, queue })
 
   return {
     findEndpoint: (tenant) => Effect.sync(() => Option.fromUndefinedOr(activeOf(tenant)?.view)),
@@ -96,7 +96,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           const ended = endpoints.get(delivery.endpointId ?? "")?.deletedAt
           const waits =
             delivery.view.status === "cancelled" || (delivery.dueAt !== null && delivery.resentFrom === null)
-          if (ended === undefined || ended.getTime() < since || !waits || delivery.claimId !== null) continue
+          if (ended === undefined || ended.getTime() < since || !waits || delivery.leaseId !== null) continue
           if (!sameTenant(delivery, tenant) || delivery.view.paymentId === null) continue
           deliveries.set(delivery.view.id, {
             ...delivery,
@@ -130,10 +130,10 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
         if (stored === undefined) return false
         endpoints.set(stored.view.id, { ...stored, deleted: true, deletedAt: at })
         const waiting = [...deliveries.values()].filter(
-          ({ claimId, dueAt, endpointId }) =>
-            endpointId === stored.view.id && dueAt !== null && claimId === null
+          ({ leaseId, dueAt, endpointId }) =>
+            endpointId === stored.view.id && dueAt !== null && leaseId === null
         )
-        for (const delivery of waiting.toSorted(byDue).slice(0, cancelBatchSize)) claims.cancel(delivery)
+        for (const delivery of waiting.toSorted(byDue).slice(0, cancelBatchSize)) leases.cancel(delivery)
         return true
       }),
     enqueueSettled: (tenant, paymentId, { id, body }, at) =>
@@ -144,7 +144,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
             intentUrl: tenant.intentUrl
           })
       ),
-    ...claims.store,
+    ...leases.store,
     // There is only one process.
     heartbeat: () => Effect.succeed([]),
     takeOverDead: () => Effect.succeed(0),

@@ -1,4 +1,4 @@
-// WebhookRepo on Postgres: endpoints and views. Claims and outcomes are in separate files.
+// WebhookRepo on Postgres: endpoints and views. Leases and outcomes are in separate files.
 
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -24,7 +24,7 @@ const followingBatchSize = 10_000
 export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.SqlClient> = Effect.gen(
   function* () {
     const sql = yield* SqlClient.SqlClient
-    const claims = yield* claimsSql
+    const leases = yield* claimsSql
     const workers = yield* workersSql
     const events = yield* eventsSql
 
@@ -33,7 +33,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
     const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
 
     return {
-      ...claims,
+      ...leases,
       ...workers,
       ...events,
 
@@ -98,7 +98,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
 
       deleteEndpoint: Effect.fn("WebhookRepo.deleteEndpoint")(function* (tenant, at) {
         // A delivery can stay with a deleted endpoint if this snapshot misses its settlement or its finish,
-        // or if the queue is long; `claimDue` cancels it when it comes due. Skips locked rows: waiting
+        // or if the queue is long; `leaseDue` cancels it when it comes due. Skips locked rows: waiting
         // could deadlock, because the worker that finishes them may wait for the endpoint's row.
         const rows = yield* sql`
         WITH deleted AS (

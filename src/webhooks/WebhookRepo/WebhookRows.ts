@@ -1,4 +1,4 @@
-// The rows of endpoints, claims and deliveries as SQL returns them, and their domain shapes.
+// The rows of endpoints, leases and deliveries as SQL returns them, and their domain shapes.
 import { Effect, Option, Schema } from "effect"
 import { Env } from "../../domain/Chain.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
@@ -12,7 +12,7 @@ import {
 } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../platform/SecretBox.ts"
 import { endpointTrustMillis } from "./endpointTrustMillis.ts"
-import type { ClaimedDelivery } from "./WebhookStore.ts"
+import type { LeasedDelivery } from "./WebhookStore.ts"
 
 const EndpointRow = Schema.Struct({
   id: Uuid,
@@ -46,7 +46,7 @@ const toEndpoint = (row: typeof EndpointRow.Type): Endpoint => ({
   updatedAt: row.updated_at
 })
 
-const ClaimedRow = Schema.Struct({
+const LeasedRow = Schema.Struct({
   id: Uuid,
   merchant_id: MerchantId,
   env: Env,
@@ -67,18 +67,18 @@ const ClaimedRow = Schema.Struct({
   was_due_at: Schema.Date
 })
 
-/** The columns of `ClaimedRow` except `was_due_at`, from the delivery `d` and its endpoint `e`. */
-export const claimedColumns = `d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.payment_id,
+/** The columns of `LeasedRow` except `was_due_at`, from the delivery `d` and its endpoint `e`. */
+export const leasedColumns = `d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.payment_id,
   (SELECT p.intent_url FROM payments p WHERE p.id = d.payment_id) AS intent_url,
   d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext,
   NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
     AND e.last_delivered_at > now() - interval '${endpointTrustMillis} milliseconds' AS is_proven`
 
-const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery => ({
+const toLeased = (row: typeof LeasedRow.Type, secret: Sealed): LeasedDelivery => ({
   id: row.id,
   merchantId: row.merchant_id,
   env: row.env,
-  claimId: row.claim_id,
+  leaseId: row.claim_id,
   leaseUntil: row.due_at,
   wasDueAt: row.was_due_at,
   type: row.type,
@@ -129,15 +129,15 @@ const DeliveryWithBodyRow = Schema.Struct({ ...DeliveryRow.fields, body: Schema.
 
 const decodeWithBody = Schema.decodeUnknownEffect(Schema.Array(DeliveryWithBodyRow))
 const decodeEndpoints = Schema.decodeUnknownEffect(Schema.Array(EndpointRow))
-const decodeClaimed = Schema.decodeUnknownEffect(Schema.Array(ClaimedRow))
+const decodeLeased = Schema.decodeUnknownEffect(Schema.Array(LeasedRow))
 const decodeDeliveries = Schema.decodeUnknownEffect(Schema.Array(DeliveryRow))
 
 export const firstEndpoint = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeEndpoints(rows), ([row]) => Option.map(Option.fromUndefinedOr(row), toEndpoint))
 
-/** Deliveries of one claim to one endpoint share its secret, so that it is decrypted once. */
-export const allClaimed = (rows: ReadonlyArray<unknown>) =>
-  Effect.map(decodeClaimed(rows), (all) => {
+/** Deliveries of one lease to one endpoint share its secret, so that it is decrypted once. */
+export const allLeased = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeLeased(rows), (all) => {
     const secrets = new Map<string, Sealed>()
     return all.map((row) => {
       const secret = secrets.get(row.endpoint_id) ?? {
@@ -145,12 +145,12 @@ export const allClaimed = (rows: ReadonlyArray<unknown>) =>
         ciphertext: row.secret_ciphertext
       }
       secrets.set(row.endpoint_id, secret)
-      return toClaimed(row, secret)
+      return toLeased(row, secret)
     })
   })
 
-export const firstClaimed = (rows: ReadonlyArray<unknown>) =>
-  Effect.map(allClaimed(rows), ([claimed]) => Option.fromUndefinedOr(claimed))
+export const firstLeased = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(allLeased(rows), ([leased]) => Option.fromUndefinedOr(leased))
 
 export const allDeliveries = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeDeliveries(rows), (all) => all.map(toDelivery))

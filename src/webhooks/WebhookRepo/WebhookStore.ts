@@ -19,16 +19,16 @@ export interface NewEndpoint {
   readonly secretLastFour: string
 }
 
-/** The target of an attempt: the endpoint as it was when claimed. */
+/** The target of an attempt: the endpoint as it was when leased. */
 export interface Target {
   readonly endpointId: string
   readonly url: string
   readonly secret: Sealed
 }
 
-/** A claim: its id, its time and its lease. */
-export interface Claim {
-  readonly claimId: string
+/** A lease: its id, its start and its end. */
+export interface Lease {
+  readonly leaseId: string
   readonly at: Date
   readonly leaseUntil: Date
 }
@@ -56,28 +56,28 @@ export interface EventPage {
   readonly after: string | undefined
 }
 
-export interface ClaimedDelivery extends Tenant {
+export interface LeasedDelivery extends Tenant {
   readonly id: string
-  readonly claimId: string
+  readonly leaseId: string
   readonly leaseUntil: Date
-  /** The time at which it was due; for a test or a resend, the time of the claim. */
+  /** The time at which it was due; for a test or a resend, the time of the lease. */
   readonly wasDueAt: Date
   readonly type: EventType
   readonly body: Uint8Array
   /** Null for a test event. */
   readonly order: OrderOf | null
-  /** True if its endpoint was proven when it was claimed. */
+  /** True if its endpoint was proven when it was leased. */
   readonly isProven: boolean
   /** The attempt about to be made, from 1. An interrupted attempt keeps its number. */
   readonly attempt: number
-  /** The number of claims of this delivery that ended without an outcome. */
+  /** The number of leases of this delivery that ended without an outcome. */
   readonly interruptions: number
   /** The delivery's status before a manual resend; null if it is not a resend. */
   readonly resentFrom: DeliveryStatus | null
   readonly target: Target
 }
 
-/** The number of further attempts to one endpoint that may be claimed. */
+/** The number of further attempts to one endpoint that may be leased. */
 export interface EndpointCapacity {
   readonly endpointId: string
   readonly capacity: number
@@ -85,17 +85,17 @@ export interface EndpointCapacity {
   readonly accepts: boolean | null
 }
 
-/** The position from which a queue is read. Earlier deliveries are claimed, except those committed late. */
+/** The position from which a queue is read. Earlier deliveries are leased, except those committed late. */
 export interface QueueStart {
   readonly endpointId: string
   readonly from: Date
 }
 
-export interface DueClaim extends Claim {
-  /** The id of the claiming process. */
-  readonly claimedBy: string
+export interface DueLease extends Lease {
+  /** The id of the leasing process. */
+  readonly leasedBy: string
   readonly limit: number
-  /** The maximum number of claims for unproven endpoints. */
+  /** The maximum number of leases for unproven endpoints. */
   readonly limitUnproven: number
   /** The capacity of every endpoint that is not in `capacities`. */
   readonly perEndpoint: number
@@ -112,7 +112,7 @@ export interface OtherWorker {
 
 /** The outcome of one attempt, and the new state of its delivery. */
 export interface AttemptResult {
-  readonly claimed: ClaimedDelivery
+  readonly delivery: LeasedDelivery
   /** The end of the attempt. */
   readonly at: Date
   /** Null if nothing was sent. */
@@ -161,29 +161,29 @@ export interface WebhookStore {
     delivery: SettledDelivery,
     at: Date
   ) => Effect.Effect<void>
-  /** Queues a test delivery that is already claimed. None if there is no endpoint. */
-  readonly claimTest: (
+  /** Queues a test delivery that is already leased. None if there is no endpoint. */
+  readonly leaseTest: (
     tenant: Tenant,
     delivery: SettledDelivery,
-    claim: Claim
-  ) => Effect.Effect<Option.Option<ClaimedDelivery>>
+    lease: Lease
+  ) => Effect.Effect<Option.Option<LeasedDelivery>>
   /**
-   * Claims a finished delivery for one more attempt, to the tenant's current endpoint. None if it is unknown
+   * Leases a finished delivery for one more attempt, to the tenant's current endpoint. None if it is unknown
    * or still pending, or there is no endpoint.
    */
-  readonly claimResend: (
+  readonly leaseResend: (
     tenant: Tenant,
     deliveryId: string,
-    claim: Claim
-  ) => Effect.Effect<Option.Option<ClaimedDelivery>>
+    lease: Lease
+  ) => Effect.Effect<Option.Option<LeasedDelivery>>
   /**
-   * Claims due deliveries within each endpoint's capacity: those to proven endpoints first, then the oldest
+   * Leases due deliveries within each endpoint's capacity: those to proven endpoints first, then the oldest
    * first. Writes their attempt rows before anything is sent. Due deliveries of a deleted endpoint are
    * cancelled in addition.
    */
-  readonly claimDue: (claim: DueClaim) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>
+  readonly leaseDue: (lease: DueLease) => Effect.Effect<ReadonlyArray<LeasedDelivery>>
   /**
-   * Records outcomes, each under its claim, and returns the deliveries' new status; results whose claim was
+   * Records outcomes, each under its lease, and returns the deliveries' new status; results whose lease was
    * lost are left out. A delivery that failed permanently raises its alert in the same statement.
    */
   readonly finish: (
@@ -197,12 +197,12 @@ export interface WebhookStore {
    */
   readonly takeOverDead: (
     worker: OtherWorker,
-    claims: { readonly at: Date; readonly leasedBefore: Date; readonly leasedAfter: Date }
+    leases: { readonly at: Date; readonly leasedBefore: Date; readonly leasedAfter: Date }
   ) => Effect.Effect<number>
   readonly deregister: (workerId: string) => Effect.Effect<void>
-  /** Releases unsent claims, due at once. Does not count as an interruption. */
+  /** Ends the leases of unsent deliveries, which are due at once. Does not count as an interruption. */
   readonly release: (
-    claimed: ReadonlyArray<Pick<ClaimedDelivery, "id" | "claimId">>,
+    leases: ReadonlyArray<Pick<LeasedDelivery, "id" | "leaseId">>,
     at: Date
   ) => Effect.Effect<void>
   readonly findDelivery: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<Delivery>>

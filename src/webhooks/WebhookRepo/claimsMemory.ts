@@ -1,4 +1,4 @@
-// The queue in memory: claims under a lease, outcomes under the claim; the same rules as on Postgres.
+// The queue in memory: leases of deliveries, and outcomes under those leases; the same rules as on Postgres.
 
 import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
@@ -6,7 +6,7 @@ import type { Delivery, DeliveryAttempt, DeliveryStatus, Endpoint } from "../../
 import type { Sealed } from "../../platform/SecretBox.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import { endpointTrustMillis } from "./endpointTrustMillis.ts"
-import type { AttemptResult, Claim, ClaimedDelivery, OrderOf, WebhookStore } from "./WebhookStore.ts"
+import type { AttemptResult, Lease, LeasedDelivery, OrderOf, WebhookStore } from "./WebhookStore.ts"
 
 export interface StoredEndpoint {
   readonly view: Endpoint
@@ -24,7 +24,7 @@ export interface StoredDelivery extends Tenant {
   readonly interruptions: number
   readonly resentFrom: DeliveryStatus | null
   readonly dueAt: Date | null
-  readonly claimId: string | null
+  readonly leaseId: string | null
 }
 
 export const byDue = (left: StoredDelivery, right: StoredDelivery) =>
@@ -33,7 +33,7 @@ export const byDue = (left: StoredDelivery, right: StoredDelivery) =>
 export const sameTenant = (left: Tenant, right: Tenant) =>
   left.merchantId === right.merchantId && left.env === right.env
 
-/** The part of WebhookRepo that claims, finishes, releases and cancels deliveries. */
+/** The part of WebhookRepo that leases, finishes, releases and cancels deliveries. */
 export const makeClaimsMemory = (store: {
   readonly endpoints: Map<string, StoredEndpoint>
   readonly deliveries: Map<string, StoredDelivery>
@@ -47,7 +47,7 @@ export const makeClaimsMemory = (store: {
   ) => StoredDelivery
 }): {
   readonly cancel: (stored: StoredDelivery) => void
-  readonly store: Pick<WebhookStore, "claimTest" | "claimResend" | "claimDue" | "finish" | "release">
+  readonly store: Pick<WebhookStore, "leaseTest" | "leaseResend" | "leaseDue" | "finish" | "release">
 } => {
   const { activeOf, attempts, deliveries, endpoints, queue } = store
 
@@ -57,7 +57,7 @@ export const makeClaimsMemory = (store: {
       view: { ...stored.view, status: stored.resentFrom ?? "cancelled" },
       resentFrom: null,
       dueAt: null,
-      claimId: null
+      leaseId: null
     })
 
   const isProven = (endpointId: string | null, at: Date) => {
@@ -66,19 +66,19 @@ export const makeClaimsMemory = (store: {
     return view?.health === "healthy" && accepted > at.getTime() - endpointTrustMillis
   }
 
-  const claim = (
+  const lease = (
     stored: StoredDelivery,
     endpoint: StoredEndpoint,
-    { claimId, at, leaseUntil }: Claim,
+    { leaseId, at, leaseUntil }: Lease,
     manual = false
-  ): ClaimedDelivery => {
-    const interruptions = stored.interruptions + (stored.claimId === null ? 0 : 1)
+  ): LeasedDelivery => {
+    const interruptions = stored.interruptions + (stored.leaseId === null ? 0 : 1)
     const attempt = stored.attempts + 1
     deliveries.set(stored.view.id, {
       ...stored,
       view: { ...stored.view, status: "pending" },
       dueAt: leaseUntil,
-      claimId,
+      leaseId,
       interruptions
     })
     const earlier = attempts.get(stored.view.id) ?? []
@@ -98,7 +98,7 @@ export const makeClaimsMemory = (store: {
       id: stored.view.id,
       merchantId: stored.merchantId,
       env: stored.env,
-      claimId,
+      leaseId,
       leaseUntil,
       wasDueAt: stored.dueAt ?? at,
       type: stored.view.type,
@@ -112,8 +112,8 @@ export const makeClaimsMemory = (store: {
     }
   }
 
-  const noteEndpoint = ({ claimed, at, responseStatus, failure }: AttemptResult) => {
-    const { endpointId, url } = claimed.target
+  const noteEndpoint = ({ delivery, at, responseStatus, failure }: AttemptResult) => {
+    const { endpointId, url } = delivery.target
     const endpoint = endpoints.get(endpointId)
     if (endpoint === undefined || endpoint.view.url !== url) return
     const ok = failure === null
@@ -131,41 +131,41 @@ export const makeClaimsMemory = (store: {
   }
 
   const finishOne = (result: AttemptResult) => {
-    const { claimed, durationMs, responseStatus, failure } = result
-    const stored = deliveries.get(claimed.id)
-    if (stored?.claimId !== claimed.claimId) return []
-    const gone = endpoints.get(claimed.target.endpointId)?.deleted !== false
+    const { delivery, durationMs, responseStatus, failure } = result
+    const stored = deliveries.get(delivery.id)
+    if (stored?.leaseId !== delivery.leaseId) return []
+    const gone = endpoints.get(delivery.target.endpointId)?.deleted !== false
     const status = result.status === "pending" && gone ? "cancelled" : result.status
-    deliveries.set(claimed.id, {
+    deliveries.set(delivery.id, {
       ...stored,
       view: { ...stored.view, status },
-      attempts: claimed.attempt,
+      attempts: delivery.attempt,
       resentFrom: null,
       dueAt: status === "pending" ? result.dueAt : null,
-      claimId: null
+      leaseId: null
     })
-    const all = attempts.get(claimed.id) ?? []
+    const all = attempts.get(delivery.id) ?? []
     attempts.set(
-      claimed.id,
+      delivery.id,
       all.map((entry) =>
-        entry.number === claimed.attempt ? { ...entry, durationMs, responseStatus, failure } : entry
+        entry.number === delivery.attempt ? { ...entry, durationMs, responseStatus, failure } : entry
       )
     )
     noteEndpoint(result)
-    return [{ id: claimed.id, status }]
+    return [{ id: delivery.id, status }]
   }
 
   return {
     cancel,
     store: {
-      claimTest: (tenant, { id, body }, by) =>
+      leaseTest: (tenant, { id, body }, by) =>
         Effect.sync(() =>
           Option.map(Option.fromUndefinedOr(activeOf(tenant)), (endpoint) => {
             const stored = queue(tenant, { id, type: "test", paymentId: null, createdAt: by.at }, body, by.at)
-            return claim(stored, endpoint, by, true)
+            return lease(stored, endpoint, by, true)
           })
         ),
-      claimResend: (tenant, deliveryId, by) =>
+      leaseResend: (tenant, deliveryId, by) =>
         Effect.sync(() => {
           const stored = deliveries.get(deliveryId)
           const endpoint = activeOf(tenant)
@@ -177,9 +177,9 @@ export const makeClaimsMemory = (store: {
             resentFrom: stored.view.status,
             interruptions: 0
           }
-          return Option.some(claim(resent, endpoint, by, true))
+          return Option.some(lease(resent, endpoint, by, true))
         }),
-      claimDue: ({ claimedBy: _, limit, limitUnproven, perEndpoint, capacities, queueStarts, ...by }) =>
+      leaseDue: ({ leasedBy: _, limit, limitUnproven, perEndpoint, capacities, queueStarts, ...by }) =>
         Effect.sync(() => {
           let unproven = limitUnproven
           const accepts = new Map(capacities.map(({ accepts, endpointId }) => [endpointId, accepts]))
@@ -187,7 +187,7 @@ export const makeClaimsMemory = (store: {
             accepts.get(endpointId ?? "") ?? isProven(endpointId, by.at)
           const capacity = new Map(capacities.map(({ capacity, endpointId }) => [endpointId, capacity]))
           const starts = new Map(queueStarts.map(({ endpointId, from }) => [endpointId, from]))
-          const claimed: Array<ClaimedDelivery> = []
+          const leased: Array<LeasedDelivery> = []
           const due = [...deliveries.values()]
             .filter(
               ({ dueAt, endpointId }) =>
@@ -213,19 +213,19 @@ export const makeClaimsMemory = (store: {
               continue
             }
             const free = capacity.get(endpoint.view.id) ?? perEndpoint
-            if (free <= 0 || claimed.length >= limit) continue
+            if (free <= 0 || leased.length >= limit) continue
             if (!proven(endpoint.view.id) && unproven-- <= 0) continue
             capacity.set(endpoint.view.id, free - 1)
-            claimed.push(claim(delivery, endpoint, by))
+            leased.push(lease(delivery, endpoint, by))
           }
-          return claimed
+          return leased
         }),
       finish: (results) => Effect.sync(() => results.flatMap(finishOne)),
-      release: (claims, at) =>
+      release: (leases, at) =>
         Effect.sync(() => {
-          for (const { id, claimId } of claims) {
+          for (const { id, leaseId } of leases) {
             const stored = deliveries.get(id)
-            if (stored?.claimId === claimId) deliveries.set(id, { ...stored, dueAt: at, claimId: null })
+            if (stored?.leaseId === leaseId) deliveries.set(id, { ...stored, dueAt: at, leaseId: null })
           }
         })
     }

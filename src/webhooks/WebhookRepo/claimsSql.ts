@@ -1,5 +1,5 @@
-// The queue in SQL: claims under a lease, outcomes under the claim. Each is one statement, however many
-// deliveries it claims or records.
+// The queue in SQL: leases of deliveries, and outcomes under those leases. Each is one statement, however many
+// deliveries it leases or records.
 
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,7 +8,7 @@ import { DeliveryStatus } from "../../domain/Webhook.ts"
 import { waitingEndpoints } from "../../platform/workers/waitingEndpointsSql.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import { endpointTrustMillis } from "./endpointTrustMillis.ts"
-import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
+import { allLeased, firstLeased, leasedColumns } from "./WebhookRows.ts"
 import type { AttemptResult, WebhookStore } from "./WebhookStore.ts"
 
 const decodeFinished = Schema.decodeUnknownEffect(
@@ -16,11 +16,11 @@ const decodeFinished = Schema.decodeUnknownEffect(
 )
 
 /** A result in the shape of the statement's `r`. */
-const toRecord = ({ claimed, ...result }: AttemptResult) => ({
-  id: claimed.id,
-  claim_id: claimed.claimId,
-  attempt: claimed.attempt,
-  url: claimed.target.url,
+const toRecord = ({ delivery, ...result }: AttemptResult) => ({
+  id: delivery.id,
+  claim_id: delivery.leaseId,
+  attempt: delivery.attempt,
+  url: delivery.target.url,
   at: result.at,
   duration_ms: result.durationMs,
   response_status: result.responseStatus,
@@ -31,71 +31,71 @@ const toRecord = ({ claimed, ...result }: AttemptResult) => ({
   due_at: result.dueAt
 })
 
-/** The part of WebhookRepo that claims, finishes and releases. */
+/** The part of WebhookRepo that leases, finishes and releases. */
 export const claimsSql = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const claimed = sql.literal(claimedColumns)
+  const columns = sql.literal(leasedColumns)
   const endpointOf = (tenant: Tenant) => sql`
     SELECT * FROM webhook_endpoints
     WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} AND deleted_at IS NULL`
 
-  const claimTest: WebhookStore["claimTest"] = Effect.fn("WebhookRepo.claimTest")(function* (
+  const leaseTest: WebhookStore["leaseTest"] = Effect.fn("WebhookRepo.leaseTest")(function* (
     tenant,
     delivery,
-    claim
+    lease
   ) {
-    return yield* firstClaimed(
+    return yield* firstLeased(
       yield* sql`
         WITH e AS (${endpointOf(tenant)}), d AS (
           INSERT INTO webhook_deliveries
             (id, merchant_id, env, endpoint_id, type, body, status, due_at, claim_id, created_at)
           SELECT ${delivery.id}::uuid, e.merchant_id, e.env, e.id, 'test', ${delivery.body}::bytea, 'pending',
-            ${claim.leaseUntil}::timestamptz, ${claim.claimId}::uuid, ${claim.at}::timestamptz
+            ${lease.leaseUntil}::timestamptz, ${lease.leaseId}::uuid, ${lease.at}::timestamptz
           FROM e RETURNING *
         ), attempt AS (
           INSERT INTO webhook_attempts (delivery_id, number, manual, started_at)
-          SELECT id, 1, true, ${claim.at}::timestamptz FROM d
+          SELECT id, 1, true, ${lease.at}::timestamptz FROM d
         )
-        SELECT ${claimed}, ${claim.at}::timestamptz AS was_due_at FROM d, e`
+        SELECT ${columns}, ${lease.at}::timestamptz AS was_due_at FROM d, e`
     )
   }, Effect.orDie)
 
-  const claimResend: WebhookStore["claimResend"] = Effect.fn("WebhookRepo.claimResend")(function* (
+  const leaseResend: WebhookStore["leaseResend"] = Effect.fn("WebhookRepo.leaseResend")(function* (
     tenant,
     deliveryId,
-    claim
+    lease
   ) {
-    return yield* firstClaimed(
+    return yield* firstLeased(
       yield* sql`
         WITH e AS (${endpointOf(tenant)}), d AS (
           UPDATE webhook_deliveries d SET status = 'pending', resent_from = d.status, endpoint_id = e.id,
-            due_at = ${claim.leaseUntil}, claim_id = ${claim.claimId}, claimed_by = NULL, interruptions = 0,
+            due_at = ${lease.leaseUntil}, claim_id = ${lease.leaseId}, claimed_by = NULL, interruptions = 0,
             finished_at = NULL
           FROM e
           WHERE d.id = ${deliveryId} AND d.merchant_id = e.merchant_id AND d.env = e.env AND d.status <> 'pending'
           RETURNING d.*
         ), attempt AS (
           INSERT INTO webhook_attempts (delivery_id, number, manual, started_at)
-          SELECT id, attempts + 1, true, ${claim.at}::timestamptz FROM d
+          SELECT id, attempts + 1, true, ${lease.at}::timestamptz FROM d
           ON CONFLICT (delivery_id, number) DO UPDATE SET manual = true, started_at = excluded.started_at,
             duration_ms = NULL, response_status = NULL, failure = NULL, response_body = NULL, request_head = NULL
         )
-        SELECT ${claimed}, ${claim.at}::timestamptz AS was_due_at FROM d, e`
+        SELECT ${columns}, ${lease.at}::timestamptz AS was_due_at FROM d, e`
     )
   }, Effect.orDie)
 
-  const claimDue: WebhookStore["claimDue"] = Effect.fnUntraced(function* (claim) {
-    // A delivery whose lease expired is due again with its old claim id. Every plan looks up an array of ids
-    // in a primary key. The other arrays are inlined, so each claim gets its own plan: a cached plan from
+  const leaseDue: WebhookStore["leaseDue"] = Effect.fnUntraced(function* (lease) {
+    // A delivery whose lease expired is due again with its old lease's id. Every plan looks up an array of ids
+    // in a primary key. The other arrays are inlined, so each lease gets its own plan: a cached plan from
     // when the table was small would scan the whole table.
-    const provenSince = new Date(claim.at.getTime() - endpointTrustMillis)
-    const long = claim.queueStarts.map(({ endpointId }) => endpointId)
+    const provenSince = new Date(lease.at.getTime() - endpointTrustMillis)
+    const long = lease.queueStarts.map(({ endpointId }) => endpointId)
     const rows = yield* sql`
       WITH RECURSIVE ${waitingEndpoints(sql, long)}, queues AS (
         SELECT endpoint_id, due_at, '-infinity'::timestamptz AS start FROM waiting
         UNION ALL
         SELECT long.id, d.due_at, long.start
-        FROM unnest(${long}::uuid[], ${claim.queueStarts.map(({ from }) => from.toISOString())}::text[]::timestamptz[]) AS long (id, start)
+        FROM unnest(${long}::uuid[], ${lease.queueStarts.map(({ from }) => from.toISOString())}::text[]::timestamptz[]) AS long (id, start)
         CROSS JOIN LATERAL (
           SELECT due_at FROM webhook_deliveries
           WHERE endpoint_id = long.id AND due_at >= long.start ORDER BY due_at LIMIT 1
@@ -104,27 +104,27 @@ export const claimsSql = Effect.gen(function* () {
         SELECT e.id, queues.start, e.deleted_at IS NOT NULL AS gone,
           coalesce(nullif(capacities.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,
-          CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${claim.perEndpoint}::integer)
+          CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${lease.perEndpoint}::integer)
             ELSE ${cancelBatchSize}::integer END AS capacity
         FROM queues JOIN webhook_endpoints e ON e.id = queues.endpoint_id
-        LEFT JOIN unnest(${claim.capacities.map(({ endpointId }) => endpointId)}::uuid[],
-          ${claim.capacities.map(({ capacity }) => capacity)}::integer[],
-          ${claim.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS capacities (id, capacity, accepts) ON capacities.id = e.id
-        WHERE queues.due_at <= ${claim.at}
+        LEFT JOIN unnest(${lease.capacities.map(({ endpointId }) => endpointId)}::uuid[],
+          ${lease.capacities.map(({ capacity }) => capacity)}::integer[],
+          ${lease.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS capacities (id, capacity, accepts) ON capacities.id = e.id
+        WHERE queues.due_at <= ${lease.at}
       ), picked AS (
         SELECT open.id, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
           SELECT id, due_at FROM webhook_deliveries
-          WHERE endpoint_id = ready.id AND due_at >= ready.start AND due_at <= ${claim.at}
+          WHERE endpoint_id = ready.id AND due_at >= ready.start AND due_at <= ${lease.at}
           ORDER BY due_at LIMIT ready.capacity FOR UPDATE SKIP LOCKED
         ) open
       ), due AS (
         SELECT id, due_at FROM (
           SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked WHERE NOT gone
         ) ranked
-        WHERE proven OR rank <= ${claim.limitUnproven}
-        ORDER BY proven DESC, due_at LIMIT ${claim.limit}
+        WHERE proven OR rank <= ${lease.limitUnproven}
+        ORDER BY proven DESC, due_at LIMIT ${lease.limit}
       ), cancelled AS (
-        UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${claim.at},
+        UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${lease.at},
           status = coalesce(resent_from, 'cancelled')
         WHERE id = ANY (ARRAY(SELECT id FROM picked WHERE gone))
         RETURNING id
@@ -132,18 +132,18 @@ export const claimsSql = Effect.gen(function* () {
         UPDATE webhook_attempts SET failure = 'interrupted'
         WHERE delivery_id = ANY (ARRAY(SELECT id FROM cancelled)) AND duration_ms IS NULL
       ), d AS (
-        UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil}, claimed_by = ${claim.claimedBy},
-          interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${claim.claimId}
+        UPDATE webhook_deliveries SET due_at = ${lease.leaseUntil}, claimed_by = ${lease.leasedBy},
+          interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${lease.leaseId}
         WHERE id = ANY (ARRAY(SELECT id FROM due))
         RETURNING *
       ), attempt AS (
         INSERT INTO webhook_attempts (delivery_id, number, started_at)
-        SELECT id, attempts + 1, ${claim.at}::timestamptz FROM d
+        SELECT id, attempts + 1, ${lease.at}::timestamptz FROM d
         ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at, failure = NULL
       )
-      SELECT ${claimed}, due.due_at AS was_due_at
+      SELECT ${columns}, due.due_at AS was_due_at
       FROM d JOIN due ON due.id = d.id JOIN webhook_endpoints e ON e.id = d.endpoint_id`
-    return yield* allClaimed(rows)
+    return yield* allLeased(rows)
   }, Effect.orDie)
 
   const finish: WebhookStore["finish"] = Effect.fnUntraced(function* (results) {
@@ -203,12 +203,12 @@ export const claimsSql = Effect.gen(function* () {
     return yield* decodeFinished(rows)
   }, Effect.orDie)
 
-  const release: WebhookStore["release"] = Effect.fn("WebhookRepo.release")(function* (claims, at) {
+  const release: WebhookStore["release"] = Effect.fn("WebhookRepo.release")(function* (leases, at) {
     yield* sql`
       UPDATE webhook_deliveries d SET due_at = ${at}, claim_id = NULL
-      FROM unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ claimId }) => claimId)}::uuid[]) AS held (id, claim_id)
+      FROM unnest(${leases.map(({ id }) => id)}::uuid[], ${leases.map(({ leaseId }) => leaseId)}::uuid[]) AS held (id, claim_id)
       WHERE d.id = held.id AND d.claim_id = held.claim_id`
   }, Effect.orDie)
 
-  return { claimTest, claimResend, claimDue, finish, release }
+  return { leaseTest, leaseResend, leaseDue, finish, release }
 })

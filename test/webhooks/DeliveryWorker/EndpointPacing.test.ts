@@ -58,7 +58,7 @@ test("in a crowded process an endpoint starts no second attempt", () => {
   for (let running = 0; running < 3; running++) pacing.leave("a", prompt)
   expect(pacing.capacities("none")).toEqual([{ endpointId: "a", capacity: 8, accepts: true }])
 })
-test("a claim is worthwhile once half of the window is free", () => {
+test("a lease is worthwhile once half of the window is free", () => {
   const pacing = four()
   expect(pacing.leave("a", slowly)).toBe(false)
   expect(pacing.leave("a", slowly)).toBe(true)
@@ -76,34 +76,34 @@ const fast = () => {
   const capacity = (room: "some" | "ample") => pacing.capacities(room)[0]?.capacity
   return { pacing, capacity }
 }
-test("for a fast endpoint two more windows are claimed ahead, if the process has ample capacity", () => {
+test("for a fast endpoint two more windows are leased ahead, if the process has ample capacity", () => {
   const { capacity, pacing } = fast()
   expect([capacity("some"), capacity("ample")]).toEqual([maxWindow, 3 * maxWindow])
-  for (let claimed = 0; claimed < 2 * maxWindow; claimed++) pacing.enter("a")
+  for (let leased = 0; leased < 2 * maxWindow; leased++) pacing.enter("a")
   expect([capacity("some"), capacity("ample"), pacing.takesMore("a")]).toEqual([0, maxWindow, true])
   pacing.enter("a")
-  // A few free places do not trigger a claim.
+  // A few free places do not trigger a lease.
   expect([capacity("ample"), pacing.takesMore("a")]).toEqual([0, false])
 })
-test("the next claim of a fast endpoint is worthwhile once a window is free, or half of one without ample capacity", () => {
+test("the next lease of a fast endpoint is worthwhile once a window is free, or half of one without ample capacity", () => {
   for (const [room, most] of [
     ["ample", 2 * maxWindow],
     ["some", maxWindow / 2]
   ] as const) {
     const { capacity, pacing } = fast()
-    for (let claimed = 0; claimed <= most + 1; claimed++) pacing.enter("a")
+    for (let leased = 0; leased <= most + 1; leased++) pacing.enter("a")
     capacity(room)
     expect([pacing.leave("a", prompt), pacing.leave("a", prompt)]).toEqual([false, true])
     expect(pacing.takesMore("a")).toBe(room === "ample")
   }
 })
-test("nothing is claimed ahead for an endpoint whose answers would make it wait", () => {
+test("nothing is leased ahead for an endpoint whose answers would make it wait", () => {
   const { capacity, pacing } = fast()
   pacing.enter("a")
   pacing.leave("a", { ok: true, durationMs: 600 })
   expect([capacity("ample"), pacing.isFast("a")]).toEqual([maxWindow, false])
 })
-test("deliveries claimed ahead are sent in order, each after another has been answered", async () => {
+test("deliveries leased ahead are sent in order, each after another has been answered", async () => {
   const { pacing } = fast()
   for (let sent = 0; sent < maxWindow; sent++) expect(pacing.enter("a")).toBeUndefined()
   const sent: Array<string> = []

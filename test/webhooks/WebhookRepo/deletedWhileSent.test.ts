@@ -10,7 +10,7 @@ import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
 import { testDatabase } from "../../support/database.ts"
 import { testConfig } from "../../support/memory.ts"
 import { liveEffect } from "../../support/run.ts"
-import { claimDue, newShop, resultOf, settle } from "../deliveries.ts"
+import { leaseDue, newShop, resultOf, settle } from "../deliveries.ts"
 
 const start = new Date("2026-05-01T12:00:00.000Z")
 const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
@@ -42,11 +42,11 @@ describe("An endpoint on Postgres", () => {
         )
         .pipe(Effect.forkChild)
       yield* Deferred.await(locked)
-      const [claim] = yield* claimDue(after(2))
-      if (claim === undefined) throw new Error("nothing was claimed")
-      expect(claim.id).toBe(sent.id)
+      const [lease] = yield* leaseDue(after(2))
+      if (lease === undefined) throw new Error("nothing was leased")
+      expect(lease.id).toBe(sent.id)
       const deleting = sql.withTransaction(repo.deleteEndpoint(tenant, after(3)))
-      const finishing = sql.withTransaction(repo.finish([resultOf(claim, after(2))]))
+      const finishing = sql.withTransaction(repo.finish([resultOf(lease, after(2))]))
       // Neither waits for rows that the other, or a third, has locked.
       expect(yield* Effect.all([deleting, finishing], { concurrency: 2 })).toEqual([
         true,
@@ -55,7 +55,7 @@ describe("An endpoint on Postgres", () => {
       yield* Deferred.succeed(mayCommit, undefined)
       yield* Fiber.join(worker)
       // The delivery that was locked ends when it is due.
-      expect(yield* claimDue(after(4))).toEqual([])
+      expect(yield* leaseDue(after(4))).toEqual([])
       const statusOf = (id: string) =>
         Effect.map(repo.findDelivery(tenant, id), (found) => Option.getOrThrow(found).status)
       expect([yield* statusOf(waiting.id), yield* statusOf(sent.id)]).toEqual(["cancelled", "delivered"])

@@ -18,7 +18,7 @@ import { testConfig } from "../../support/memory.ts"
 import { postgresUrl } from "../../support/ownDatabase.ts"
 import { liveEffect } from "../../support/run.ts"
 import { databaseUrl } from "../../support/testPostgres.ts"
-import { claimDue, newShop, resultOf, settle } from "../deliveries.ts"
+import { leaseDue, newShop, resultOf, settle } from "../deliveries.ts"
 
 const document = readFileSync(new URL("../../../docs/databases.md", import.meta.url), "utf8")
 const division = /## Partitioned tables.*?```sql\n(.*?)```/s.exec(document)?.[1] ?? ""
@@ -52,10 +52,10 @@ liveEffect(
       yield* buildIndexes(migrations, "of the test")
       expect(yield* sql`SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid`).toEqual([])
 
-      yield* repo.finish((yield* claimDue(first)).map((claim) => resultOf(claim, first)))
+      yield* repo.finish((yield* leaseDue(first)).map((lease) => resultOf(lease, first)))
       for (const at of [autumn, spring]) {
         yield* settle(tenant, at)
-        yield* repo.finish((yield* claimDue(at)).map((claim) => resultOf(claim, at)))
+        yield* repo.finish((yield* leaseDue(at)).map((lease) => resultOf(lease, at)))
       }
       const places = sql`SELECT tableoid::regclass::text AS place FROM webhook_deliveries ORDER BY created_at`
       expect((yield* places).map(({ place }) => place)).toEqual([
