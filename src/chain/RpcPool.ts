@@ -86,7 +86,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     const ballots: Array<Ballot<A>> = []
     let contradiction = false
 
-    const settle = (agreed: Poll<A>["agreed"]) =>
+    const decide = (agreed: Poll<A>["agreed"]) =>
       Deferred.succeed(decided, {
         agreed,
         nodes: nodes.length,
@@ -110,11 +110,11 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
         if (opposed) contradiction = true
         const winner = [...groups.values()].find((members) => members.length >= majority)
         if (winner !== undefined) {
-          if (question.awaitsAll !== true || ballots.length === nodes.length) yield* settle([...winner])
+          if (question.awaitsAll !== true || ballots.length === nodes.length) yield* decide([...winner])
           else if (winner.length === majority)
             yield* Effect.forkIn(
               Effect.delay(
-                Effect.suspend(() => settle([...winner])),
+                Effect.suspend(() => decide([...winner])),
                 lateMillis
               ),
               scope
@@ -126,7 +126,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
       if (ballots.length === nodes.length) {
         if (contradiction) yield* alertDissent(env, nodes, groups, ballots, question)
         // Once a majority exists, no further answer is awaited, whichever came last.
-        yield* settle([...groups.values()].find((members) => members.length >= majority))
+        yield* decide([...groups.values()].find((members) => members.length >= majority))
       }
     })
 
@@ -136,11 +136,11 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
         Effect.result,
         Effect.flatMap((answer) => count(node, answer)),
         // When the pool closes, or a count fails, pending callers are released rather than left hanging.
-        Effect.onError(() => settle(undefined)),
+        Effect.onError(() => decide(undefined)),
         Effect.forkIn(scope)
       )
     }
-    if (nodes.length === 0) yield* settle(undefined)
+    if (nodes.length === 0) yield* decide(undefined)
     return yield* Deferred.await(decided)
   })
 

@@ -12,7 +12,7 @@ import { maxWeiOf } from "./HotWallet/costs.ts"
 import type { HotWallet, NonceState } from "./HotWallet.ts"
 import { addedWei, feesOf, fillingFees, reprice } from "./Outbox/fees.ts"
 import {
-  countedMillis,
+  budgetWindowMillis,
   type Ended,
   idOf,
   idsOf,
@@ -73,16 +73,16 @@ export interface OutboxOptions {
 
 const fillTries = 5
 /** A caller is waiting, so silent nodes are not queried five times. */
-const offeredFor = "3 seconds"
+const offerTimeLimit = "3 seconds"
 /** A block may be replaced by another for this long. */
 const replacedMillis = 30 * 60_000
 /** With nothing open, ended transactions are checked once in this many checks; rarely if none has ended lately. */
-const checksBetween = 5
-const seldomMillis = 5 * 60_000
+const endedCheckInterval = 5
+const idleEndedCheckMillis = 5 * 60_000
 /** The number of blocks after which a price counts as refused. */
 const refusedAfterBlocks = 2n
 
-const endedOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): TransactionState =>
+const stateOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): TransactionState =>
   outcome === null ? { outcome: "open" } : { outcome, transactionId, blockNumber }
 
 export const makeOutbox = ({
@@ -96,7 +96,7 @@ export const makeOutbox = ({
   onEnd
 }: OutboxOptions) => {
   const millis = (input: Duration.Input) => Duration.toMillis(input)
-  const endedCheckAfter = checksBetween * millis(timing.checkEvery)
+  const endedCheckAfter = endedCheckInterval * millis(timing.checkEvery)
   /** The next time at which `finishOpen` checks ended transactions while none is open. */
   let endedCheckAt = 0
   /** The last time at which this process read mined transactions; blocks may have been replaced since. */
@@ -129,9 +129,9 @@ export const makeOutbox = ({
   const check = Effect.fn("Outbox.check")(function* (
     input: OutgoingTransaction
   ): Effect.fn.Return<TransactionState, RpcUnavailable> {
-    if (input.outcome !== null) return endedOf(input)
+    if (input.outcome !== null) return stateOf(input)
     const transaction = yield* stored(input)
-    if (transaction.outcome !== null) return endedOf(transaction)
+    if (transaction.outcome !== null) return stateOf(transaction)
     const seen = yield* nonceState(transaction)
     if (seen.outcome === "open") return { outcome: "open" }
     const newest = yield* stored(transaction)
@@ -170,7 +170,7 @@ export const makeOutbox = ({
     ).pipe(
       Effect.repeat({
         schedule: Schedule.spaced(millis(timing.lostAfter) / 4).pipe(
-          Schedule.upTo({ times: 4, duration: offeredFor })
+          Schedule.upTo({ times: 4, duration: offerTimeLimit })
         ),
         until: (answer) => answer !== "taken" && answer !== "unknown"
       })
@@ -308,7 +308,7 @@ export const makeOutbox = ({
 
   /** Replaces the reserved cost of ended transactions by their actual cost, once a majority shows their receipts. */
   const noteCosts = Effect.fnUntraced(function* (now: Date) {
-    const since = new Date(now.getTime() - countedMillis)
+    const since = new Date(now.getTime() - budgetWindowMillis)
     for (const { nonce, transactionId } of yield* repo.withoutCost(wallet.address, since)) {
       const cost = yield* wallet.minedCost(transactionId)
       if (cost !== undefined) yield* repo.noteCost(wallet.address, nonce, transactionId, cost)
@@ -326,7 +326,7 @@ export const makeOutbox = ({
       new Date(minedReadAt === undefined ? 0 : minedReadAt - replacedMillis)
     )
     const quiet = open.length === 0 && !hasEnded
-    endedCheckAt = now.getTime() + (quiet ? seldomMillis : endedCheckAfter)
+    endedCheckAt = now.getTime() + (quiet ? idleEndedCheckMillis : endedCheckAfter)
     if (quiet) return
     const { next, head } = yield* Effect.all(
       { next: wallet.minedNonce, head: wallet.head },

@@ -10,7 +10,7 @@ import { HashBytes, toBytes } from "../ChainBytes.ts"
 /** The longest run of lost nonces that is filled. */
 export const maxFilled = 64
 /** The cost of a transaction counts in the day's budgets for this long after its end. */
-export const countedMillis = 24 * 3_600_000
+export const budgetWindowMillis = 24 * 3_600_000
 
 export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
 

@@ -5,7 +5,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
 import {
-  countedMillis,
+  budgetWindowMillis,
   type Entry,
   OutboxRepo,
   type OutgoingTransaction
@@ -160,7 +160,7 @@ export class RelayerRepo extends Context.Service<
        */
       const overBudget = Effect.fnUntraced(function* (wallet: Address, order: BudgetedRelay) {
         const { bounds, merchantId, payer, wei } = order
-        const since = new Date(order.at.getTime() - countedMillis)
+        const since = new Date(order.at.getTime() - budgetWindowMillis)
         const counted = sql`merchant_id, payer, CASE WHEN outcome = 'lost' THEN 0
           ELSE coalesce(spent_wei, reserved_wei, gas * ${order.maxFeePerGas.toString()}::numeric) END AS wei`
         const [row] = yield* sql`
