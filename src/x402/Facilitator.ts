@@ -22,7 +22,7 @@ import type { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
 import { typedDataOf } from "./Authorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
-import { type Account, makeJudgements } from "./Facilitator/judgements.ts"
+import { makeJudgements, type Payee } from "./Facilitator/judgements.ts"
 import { messageOf, type Obstacle, used } from "./Facilitator/obstacles.ts"
 import { makeSettling } from "./Facilitator/settling.ts"
 import { requirementsOf } from "./paymentRequirements.ts"
@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
     function* (principal, exact, requirements, identity) {
       const { from: payer, nonce } = exact.authorization
-      const account = {
+      const payee = {
         merchant: principal.merchant,
         env: principal.env,
         payment: undefined,
@@ -112,13 +112,13 @@ const make = Effect.gen(function* () {
         Obstacle | undefined,
         RpcUnavailable
       > {
-        const wrong = yield* judgeNew(account, exact, requirements)
+        const wrong = yield* judgeNew(payee, exact, requirements)
         if (wrong !== undefined) return wrong
-        const relayObstacle = yield* relayer.on(account.env).obstacle(account.merchant.id, payer)
+        const relayObstacle = yield* relayer.on(payee.env).obstacle(payee.merchant.id, payer)
         return relayObstacle === undefined ? undefined : { reason: obstacleReasons[relayObstacle] }
       })
       const judgeStored = Effect.fnUntraced(function* (settlement: X402Settlement) {
-        const wrong = yield* judgeAgain(settlement, account, exact, requirements)
+        const wrong = yield* judgeAgain(settlement, payee, exact, requirements)
         if (wrong !== undefined) return wrong
         if (settlement.status === "settled") return isDeliverable(settlement, identity, at) ? undefined : used
         // In flight: the call that settles the payment reports its success.
@@ -208,8 +208,8 @@ const make = Effect.gen(function* () {
         identifier: undefined,
         asksReceipt: false
       }
-      const account: Account = { merchant, env: payment.env, payment, payerType: "human" }
-      return settleFor(account, exact, requirements, undefined)
+      const payee: Payee = { merchant, env: payment.env, payment, payerType: "human" }
+      return settleFor(payee, exact, requirements, undefined)
     }
   }
   return shape

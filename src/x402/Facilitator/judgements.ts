@@ -19,7 +19,7 @@ import { denied, type Obstacle, used } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
 /** The merchant to be paid, and the existing payment, if any. */
-export interface Account {
+export interface Payee {
   readonly merchant: Merchant
   readonly env: Principal["env"]
   readonly payment: Payment | undefined
@@ -54,7 +54,7 @@ export const makeJudgements = ({
 }) => {
   /** Checks everything except whether the nonce is unused and the transfer would succeed. */
   const judge = Effect.fnUntraced(function* (
-    { merchant, env, payment }: Account,
+    { merchant, env, payment }: Payee,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<InvalidReason | undefined, RpcUnavailable> {
@@ -90,7 +90,7 @@ export const makeJudgements = ({
 
   /** The chain's objections to relaying the authorization now. */
   const simulate = Effect.fnUntraced(function* (
-    { env }: Account,
+    { env }: Payee,
     exact: ExactPayment
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const { address: from, state } = relayer.on(env)
@@ -106,30 +106,25 @@ export const makeJudgements = ({
    * True if the request and the stored settlement are for the same money and the same purchase. A payment is
    * one purchase, whichever key requests it.
    */
-  const isSame = (
-    stored: X402Settlement,
-    account: Account,
-    exact: ExactPayment,
-    requirements: Requirements
-  ) =>
-    stored.merchantId === account.merchant.id &&
-    stored.env === account.env &&
-    (account.payment === undefined
+  const isSame = (stored: X402Settlement, payee: Payee, exact: ExactPayment, requirements: Requirements) =>
+    stored.merchantId === payee.merchant.id &&
+    stored.env === payee.env &&
+    (payee.payment === undefined
       ? stored.opensPayment && isSameResource(stored, requirements)
-      : stored.paymentId === account.payment.id) &&
+      : stored.paymentId === payee.payment.id) &&
     stored.authorization.to === exact.authorization.to &&
     stored.authorization.value === exact.authorization.value
 
   /** Judges everything of a new authorization: terms, signature, times, and the transfer itself. */
   const judgeNew = Effect.fnUntraced(function* (
-    account: Account,
+    payee: Payee,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
-    const reason = yield* judge(account, exact, requirements)
+    const reason = yield* judge(payee, exact, requirements)
     if (reason !== undefined) return { reason }
     // Checked first, because an authorization that is already used needs no relaying.
-    const objection = yield* simulate(account, exact)
+    const objection = yield* simulate(payee, exact)
     return objection ?? (isDenied(denyList, exact.authorization) ? denied : undefined)
   })
 
@@ -139,15 +134,15 @@ export const makeJudgements = ({
    */
   const judgeAgain = Effect.fnUntraced(function* (
     stored: X402Settlement,
-    account: Account,
+    payee: Payee,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
-    const mismatch = judgeKnown(networks[account.env], exact, requirements)
+    const mismatch = judgeKnown(networks[payee.env], exact, requirements)
     if (mismatch !== undefined) return { reason: mismatch }
-    if (!isSame(stored, account, exact, requirements)) return used
+    if (!isSame(stored, payee, exact, requirements)) return used
     if (isSameSignature(stored, exact)) return undefined
-    const reason = yield* judge(account, exact, requirements)
+    const reason = yield* judge(payee, exact, requirements)
     return reason === undefined ? undefined : { reason }
   })
 
@@ -157,7 +152,7 @@ export const makeJudgements = ({
    * authorization from the chain and submit it for a payment of their own.
    */
   const isOnChain = Effect.fnUntraced(function* (
-    { env, payment }: Account,
+    { env, payment }: Payee,
     { authorization: { from, nonce, validBefore } }: ExactPayment,
     { reason }: Obstacle
   ): Effect.fn.Return<boolean, RpcUnavailable> {

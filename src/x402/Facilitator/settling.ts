@@ -10,7 +10,7 @@ import type { PaymentTaken, SettlementRepo } from "../Settlements/SettlementRepo
 import type { X402Settlement } from "../Settlements/X402Settlement.ts"
 import type { Settlements } from "../Settlements.ts"
 import type { ExactPayment, Requirements } from "../Wire.ts"
-import { type Account, isSameSignature, type Judgements } from "./judgements.ts"
+import { isSameSignature, type Judgements, type Payee } from "./judgements.ts"
 import { type Obstacle, paymentTaken, refused, used } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
@@ -64,7 +64,7 @@ export const makeSettling = (
 
   /** The transaction that used the authorization before it was submitted here, searched from `since`. */
   const movingTransactionOf = Effect.fnUntraced(function* (
-    { env }: Account,
+    { env }: Payee,
     { authorization: { from, nonce } }: ExactPayment,
     since: Date
   ) {
@@ -80,7 +80,7 @@ export const makeSettling = (
 
   const settleStored = Effect.fnUntraced(function* (
     stored: X402Settlement,
-    account: Account,
+    payee: Payee,
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<X402Settlement | Obstacle, RpcUnavailable | PaymentTaken> {
@@ -92,17 +92,17 @@ export const makeSettling = (
     // The settlement has just ended.
     if (stored.status === "pending" && isSameSignature(current, exact)) return current
     // A failed authorization may be tried again while it is valid, also re-signed with the same nonce.
-    const obstacle = yield* judgeNew(account, exact, requirements)
+    const obstacle = yield* judgeNew(payee, exact, requirements)
     if (
       obstacle !== undefined &&
       obstacle.reason !== used.reason &&
-      !(yield* isOnChain(account, exact, obstacle))
+      !(yield* isOnChain(payee, exact, obstacle))
     )
       return obstacle
     const movedBy =
       obstacle === undefined
         ? null
-        : yield* movingTransactionOf(account, exact, account.payment?.createdAt ?? current.createdAt)
+        : yield* movingTransactionOf(payee, exact, payee.payment?.createdAt ?? current.createdAt)
     const now = yield* DateTime.nowAsDate
     const spent = yield* repo
       .revive(current, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
@@ -111,37 +111,32 @@ export const makeSettling = (
   })
 
   const settleFor = Effect.fn("Facilitator.settleFor")(
-    function* (
-      account: Account,
-      exact: ExactPayment,
-      requirements: Requirements,
-      identity: string | undefined
-    ) {
+    function* (payee: Payee, exact: ExactPayment, requirements: Requirements, identity: string | undefined) {
       const { from, nonce } = exact.authorization
-      const network = networks[account.env]
+      const network = networks[payee.env]
       const stored = yield* repo.find(network.chainId, network.usdc.address, from, nonce)
       if (Option.isSome(stored)) {
-        const wrong = yield* judgeAgain(stored.value, account, exact, requirements)
+        const wrong = yield* judgeAgain(stored.value, payee, exact, requirements)
         if (wrong !== undefined) return refused(exact, wrong)
-        const result = yield* settleStored(stored.value, account, exact, requirements)
+        const result = yield* settleStored(stored.value, payee, exact, requirements)
         return "status" in result ? yield* answerOf(exact, result, identity) : refused(exact, result)
       }
-      const obstacle = yield* judgeNew(account, exact, requirements)
-      if (obstacle !== undefined && !(yield* isOnChain(account, exact, obstacle)))
+      const obstacle = yield* judgeNew(payee, exact, requirements)
+      if (obstacle !== undefined && !(yield* isOnChain(payee, exact, obstacle)))
         return refused(exact, obstacle)
       const movedBy =
-        obstacle === undefined || account.payment === undefined
+        obstacle === undefined || payee.payment === undefined
           ? null
-          : yield* movingTransactionOf(account, exact, account.payment.createdAt)
+          : yield* movingTransactionOf(payee, exact, payee.payment.createdAt)
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
       const registering = repo.register({
         id,
-        merchantId: account.merchant.id,
-        env: account.env,
-        paymentId: account.payment?.id ?? PaymentId.make(id),
-        opensPayment: account.payment === undefined,
-        payerType: account.payerType,
+        merchantId: payee.merchant.id,
+        env: payee.env,
+        paymentId: payee.payment?.id ?? PaymentId.make(id),
+        opensPayment: payee.payment === undefined,
+        payerType: payee.payerType,
         chainId: network.chainId,
         asset: network.usdc.address,
         authorization: exact.authorization,
@@ -153,10 +148,10 @@ export const makeSettling = (
       const registered = yield* Effect.catchTag(registering, "PaymentTaken", spentOr(obstacle, movedBy))
       if ("reason" in registered) return refused(exact, registered)
       const { settlement } = registered
-      if (!isSame(settlement, account, exact, requirements)) return refused(exact, used)
+      if (!isSame(settlement, payee, exact, requirements)) return refused(exact, used)
       return yield* answerOf(exact, yield* settlements.settle(settlement), identity)
     },
-    (effect, _account, exact) =>
+    (effect, _payee, exact) =>
       Effect.catchTags(effect, {
         PaymentTaken: () => Effect.succeed(refused(exact, paymentTaken)),
         PaymentClosed: () => Effect.succeed(refused(exact, { reason: "payment_already_settled" }))
