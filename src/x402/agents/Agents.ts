@@ -167,7 +167,7 @@ const make = Effect.gen(function* () {
   })
 
   /** The header of a reserved payment. Signing again produces the same bytes (RFC 6979). */
-  const signed = Effect.fnUntraced(function* (
+  const headerOf = Effect.fnUntraced(function* (
     agent: Agent,
     payment: AgentPayment,
     described: DescribedResource
@@ -234,7 +234,7 @@ const make = Effect.gen(function* () {
     const isRepeated = !created && payment.requestId === request.requestId
     if (isRepeated && !requestHash.equals(payment.requestHash) && !isSameRequest(payment, request, accepted))
       return yield* new AgentRequestConflict()
-    return { agent, payment, created, header: yield* signed(agent, payment, request.described) }
+    return { agent, payment, created, header: yield* headerOf(agent, payment, request.described) }
   })
 
   const shape: Shape = {
