@@ -117,7 +117,7 @@ interface Announced {
   /** Unix milliseconds. */
   readonly at: number
   /**
-   * `withdrawn`: the service was requested to end it, and the request may arrive at any time. `lost`: the wallet sent
+   * `withdrawn`: the attempt was declined, and the request may arrive at any time. `lost`: the wallet sent
    * it, and a transaction that pays nothing used its nonce.
    */
   readonly state: "open" | "withdrawn" | "lost"

@@ -4,7 +4,7 @@ import { millisOf } from "./millisOf.ts"
 import type { Translation } from "./translate.ts"
 
 /** Below this, the seconds are counted down. */
-const countedMillis = 3_600_000
+const countdownMillis = 3_600_000
 
 /** Milliseconds left; undefined if there is no deadline: the payment is not open, or is in progress. */
 export const millisLeft = (model: Model, now: number): number | undefined => {
@@ -18,7 +18,7 @@ const two = (value: number) => String(value).padStart(2, "0")
 
 /** `now` by the buyer's clock, which the shown time of day uses. */
 export const deadlineText = ({ text, time }: Translation, left: number, now: number): string => {
-  if (left > countedMillis) return text("openUntil", { time: time(new Date(now + left).toISOString()) })
+  if (left > countdownMillis) return text("openUntil", { time: time(new Date(now + left).toISOString()) })
   const seconds = Math.max(0, Math.ceil(left / 1_000))
   return text("timeLeft", { time: `${Math.floor(seconds / 60)}:${two(seconds % 60)}` })
 }

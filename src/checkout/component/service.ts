@@ -67,7 +67,7 @@ export const isBecause = (
 ): boolean => reasons.some((reason) => reason === refusal.reason)
 
 /** True if the service refuses the shop's key for any request. */
-export const isOfKey = ({ code }: ServiceRefusal): boolean => code.includes("KEY")
+export const concernsKey = ({ code }: ServiceRefusal): boolean => code.includes("KEY")
 
 /** True if the service itself did not respond. */
 export const isUnanswered = ({ code }: ServiceRefusal): boolean =>
@@ -253,7 +253,7 @@ export interface CheckoutService {
   /** The page of a settled payment's receipt. */
   readonly receipt: (paymentId: string) => Promise<string>
   /** The wallet reported that it sends nothing. */
-  readonly withdraw: (paymentId: string, attemptId: string) => Promise<void>
+  readonly decline: (paymentId: string, attemptId: string) => Promise<void>
 }
 
 export const checkoutService = (baseUrl: string, publishableKey: string): CheckoutService => {
@@ -264,7 +264,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       response = await fetch(`${baseUrl}/api/v1${path}`, {
         method,
         credentials: "omit",
-        // A withdrawal is sent even if the page closes.
+        // The decline is sent even if the page closes.
         keepalive: path.endsWith("/decline"),
         referrerPolicy: "no-referrer",
         headers: {
@@ -352,7 +352,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       if (url === undefined || !url.startsWith(`${baseUrl}/`)) throw foreign()
       return url
     },
-    withdraw: async (paymentId, attemptId) => {
+    decline: async (paymentId, attemptId) => {
       await call("POST", `/payments/${paymentId}/attempts/${attemptId}/decline`)
     }
   }

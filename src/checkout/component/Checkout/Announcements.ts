@@ -19,7 +19,7 @@ export class Announcements {
   readonly #service: CheckoutService
   readonly #intentToken: string
   readonly #identity: BuyerIdentity
-  #withdrawing: Promise<void> = Promise.resolve()
+  #declining: Promise<void> = Promise.resolve()
 
   constructor(service: CheckoutService, intentToken: string, identity: BuyerIdentity) {
     this.#service = service
@@ -27,9 +27,9 @@ export class Announcements {
     this.#identity = identity
   }
 
-  /** The withdrawal of the last announcement. The next announcement waits for it. */
-  get withdrawing(): Promise<void> {
-    return this.#withdrawing
+  /** The last attempt's decline, in flight. The next announcement waits for it. */
+  get declining(): Promise<void> {
+    return this.#declining
   }
 
   /**
@@ -55,9 +55,9 @@ export class Announcements {
         stored = undefined
       }
       if (stored?.state === "withdrawn") {
-        // Withdrawn by another tab, or before a reload: its request may arrive after this announcement, and must not
+        // Declined by another tab, or before a reload: its request may arrive after this announcement, and must not
         // end it.
-        await this.#service.withdraw(paymentId, stored.id)
+        await this.#service.decline(paymentId, stored.id)
         forgetAnnounced(paymentId, from, stored.id)
         stored = undefined
       }
@@ -111,16 +111,16 @@ export class Announcements {
     return true
   }
 
-  /** Withdraws the announcement: the wallet has sent nothing. */
-  async withdraw({ paymentId, from }: Attempt): Promise<void> {
+  /** Declines the announced attempt: the wallet has sent nothing. */
+  async decline({ paymentId, from }: Attempt): Promise<void> {
     const announced = readAnnounced(paymentId, from)
     if (announced === undefined) return
     markAnnounced(paymentId, from, announced, "withdrawn")
-    this.#withdrawing = this.#service.withdraw(paymentId, announced.id).then(
+    this.#declining = this.#service.decline(paymentId, announced.id).then(
       () => forgetAnnounced(paymentId, from, announced.id),
-      // It stays stored, so the next announcement requests the withdrawal again.
+      // It stays stored, so the next announcement declines it again.
       () => {}
     )
-    await Promise.race([this.#withdrawing, new Promise((resolve) => setTimeout(resolve, 2_000))])
+    await Promise.race([this.#declining, new Promise((resolve) => setTimeout(resolve, 2_000))])
   }
 }

@@ -66,7 +66,7 @@ const inquireCalls = async (
         return dispatch({ type: "NoTransfer", mined: false, pending })
       }
       case "failed":
-        await session.announcements.withdraw(attempt)
+        await session.announcements.decline(attempt)
         return dispatch({ type: "NoTransfer", mined: true, pending: false })
     }
   } catch {

@@ -45,7 +45,7 @@ export const payByTransfer = async (session: Session, again: boolean, dispatch: 
   let attempt: Attempt
   let earlier: Attempt | undefined
   try {
-    await announcements.withdrawing
+    await announcements.declining
     earlier = readAttempt(payment.id)
     if (earlier !== undefined && (!again || earlier.hash !== null)) {
       return dispatch(earlierRequest(earlier))
@@ -98,7 +98,7 @@ export const payByTransfer = async (session: Session, again: boolean, dispatch: 
     // The response may come late: if a newer attempt has taken over, the announcement belongs to that one.
     const latest = isLatest(attempt)
     restoreAttempt(attempt, earlier)
-    if (latest && earlier === undefined) await announcements.withdraw(attempt)
+    if (latest && earlier === undefined) await announcements.decline(attempt)
     return
   }
   await sendTransfer(session, provider, announced, earlier, claims, atomicOf(payment.amount), dispatch)
@@ -161,7 +161,7 @@ const sendTransfer = async (
     const latest = isLatest(attempt)
     restoreAttempt(attempt, earlier)
     // An earlier request may still be approved: this refusal does not concern it.
-    if (latest && earlier === undefined) await session.announcements.withdraw(attempt)
+    if (latest && earlier === undefined) await session.announcements.decline(attempt)
     const declined: Message =
       earlier === undefined
         ? { type: "NotSent", notice, chainId: elsewhere }

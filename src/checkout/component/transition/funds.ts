@@ -2,7 +2,7 @@
 import type { Next } from "../Command.ts"
 import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
 import { tokenNotice } from "../refusalNotice.ts"
-import { type Balance, isOfKey, type ServiceRefusal } from "../service.ts"
+import { type Balance, concernsKey, type ServiceRefusal } from "../service.ts"
 import { enter } from "./enter.ts"
 import { keyChanged } from "./finalState.ts"
 import { warned } from "./notices.ts"
@@ -22,6 +22,6 @@ export const fundingFailed = (model: Model, refusal: ServiceRefusal): Next => {
   const { code, retryAfter } = refusal
   if (code === "FAUCET_LIMIT_REACHED")
     return [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]
-  if (isOfKey(refusal)) return [warned(model, keyChanged(model)), []]
+  if (concernsKey(refusal)) return [warned(model, keyChanged(model)), []]
   return [warned(model, code === "INVALID_BUYER_TOKEN" ? tokenNotice(refusal) : "noticeFaucetDown"), []]
 }

@@ -1,7 +1,7 @@
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import type { Model } from "../Model.ts"
-import { isOfKey } from "../service.ts"
+import { concernsKey } from "../service.ts"
 import { enter, leave } from "./enter.ts"
 import { finalState, mayHaveSent } from "./finalState.ts"
 import { after, pollDelay } from "./polling.ts"
@@ -37,7 +37,7 @@ export const loadRefused = (model: Model, { onRecord, refusal }: MessageOf<"Load
   if (!refusal.retryable) {
     const reason = mayBePaid
       ? "failedUnreported"
-      : isOfKey(refusal)
+      : concernsKey(refusal)
         ? // With a context, the service accepted this key earlier.
           model.context === undefined
           ? "failedKey"

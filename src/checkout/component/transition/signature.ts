@@ -2,7 +2,7 @@
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { isOnChain, type Model, type Notice } from "../Model.ts"
-import { isBecause, isOfKey, type ServiceRefusal } from "../service.ts"
+import { concernsKey, isBecause, type ServiceRefusal } from "../service.ts"
 import type { MessageKey } from "../translate.ts"
 import { announced } from "./elsewhere.ts"
 import { leave } from "./enter.ts"
@@ -71,7 +71,7 @@ export const relayRefused = (model: Model, refusal: ServiceRefusal): Next => {
       return byTransfer(model, "noticeCannotSign")
     default:
       // The signature may be in progress, whatever the shop's key may do.
-      if (isOfKey(refusal))
+      if (concernsKey(refusal))
         return [leave(model, "failed", { reason: "failedUnreported", code: refusal.code }), []]
       if (!refusal.retryable) return byTransfer(model, "noticeCannotSign")
       return unanswered(model, refusal)
