@@ -10,16 +10,16 @@ const maxWatchers = 5_000
 /** The number of streams of one session; the oldest ends. A browser opens one for each visible tab. */
 const maxOfSession = 10
 /** The number of queries between two heartbeats, which keep proxies and the server from closing a silent stream. */
-const looksBetweenSigns = 8
+const looksBetweenHeartbeats = 8
 
 /**
  * In the format of `text/event-stream`: a message without a name, and the heartbeat, an event that shows pages that the
  * stream is alive.
  */
 const changed = "data: changed\n\n"
-const alive = "event: alive\ndata: alive\n\n"
+const heartbeat = "event: alive\ndata: alive\n\n"
 
-interface Watching extends Watcher {
+interface PageStream extends Watcher {
   readonly queue: Queue.Queue<string>
   version: string | undefined
 }
@@ -27,41 +27,46 @@ interface Watching extends Watcher {
 const make = Effect.gen(function* () {
   const repo = yield* PageChangesRepo
   const { stopping } = yield* Readiness
-  const watching = new Set<Watching>()
+  const streams = new Set<PageStream>()
   let looks = 0
 
-  const end = (watcher: Watching) =>
+  const end = (watcher: PageStream) =>
     Effect.andThen(
-      Effect.sync(() => watching.delete(watcher)),
+      Effect.sync(() => streams.delete(watcher)),
       Queue.shutdown(watcher.queue)
     )
-  const tell = (watcher: Watching, text: string) => Queue.offer(watcher.queue, text)
+  const send = (watcher: PageStream, text: string) => Queue.offer(watcher.queue, text)
 
   const look = Effect.gen(function* () {
-    const all = [...watching]
+    const all = [...streams]
     if (all.length === 0) return
     if (stopping()) return yield* Effect.forEach(all, end, { discard: true })
-    if (looks++ % looksBetweenSigns === 0)
-      yield* Effect.forEach(all, (watcher) => tell(watcher, alive), { discard: true })
+    if (looks++ % looksBetweenHeartbeats === 0)
+      yield* Effect.forEach(all, (watcher) => send(watcher, heartbeat), { discard: true })
     const { versions, watchers } = yield* repo.look(all, yield* DateTime.nowAsDate)
     for (const watcher of all) {
       if (!watchers.has(watcherKey(watcher.session, watcher.tenant.merchantId))) yield* end(watcher)
       const version = versions.get(versionKey(watcher.tenant))
       if (version === watcher.version) continue
       watcher.version = version
-      yield* tell(watcher, changed)
+      yield* send(watcher, changed)
     }
   })
   yield* periodic("Looking for changes", Effect.sleep("1 second"), look)
 
   const begin = Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
-    if (watching.size >= maxWatchers || stopping()) return undefined
-    const own = [...watching].filter((watcher) => watcher.session === session)
+    if (streams.size >= maxWatchers || stopping()) return undefined
+    const own = [...streams].filter((watcher) => watcher.session === session)
     const [oldest] = own
     if (own.length >= maxOfSession && oldest !== undefined) yield* end(oldest)
-    const watcher: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
-    watching.add(watcher)
-    yield* tell(watcher, alive)
+    const watcher: PageStream = {
+      session,
+      tenant,
+      version: undefined,
+      queue: yield* Queue.sliding<string>(4)
+    }
+    streams.add(watcher)
+    yield* send(watcher, heartbeat)
     return watcher
   })
 
@@ -70,10 +75,10 @@ const make = Effect.gen(function* () {
     watch: (watcher: Watcher) =>
       Stream.unwrap(
         Effect.map(
-          Effect.acquireRelease(begin(watcher), (watching) =>
-            watching === undefined ? Effect.void : end(watching)
+          Effect.acquireRelease(begin(watcher), (stream) =>
+            stream === undefined ? Effect.void : end(stream)
           ),
-          (watching) => (watching === undefined ? Stream.empty : Stream.fromQueue(watching.queue))
+          (stream) => (stream === undefined ? Stream.empty : Stream.fromQueue(stream.queue))
         )
       ).pipe(Stream.catchCause(() => Stream.empty))
   } satisfies PageEvents["Service"]
