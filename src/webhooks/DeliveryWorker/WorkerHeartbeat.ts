@@ -38,15 +38,15 @@ export class WorkerHeartbeat extends Context.Service<
       const id = yield* Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7())
       const work = yield* Queue.sliding<void>(1)
       let busy = false
-      const seen = new Map<string, { readonly beat: string; readonly missed: number }>()
+      const seen = new Map<string, { readonly heartbeat: string; readonly missed: number }>()
 
       const beat = Effect.gen(function* () {
         const others = yield* repo.heartbeat(id)
         for (const id of seen.keys()) if (!others.some((other) => other.id === id)) seen.delete(id)
         for (const other of others) {
           const before = seen.get(other.id)
-          const missed = before?.beat === other.beat ? before.missed + 1 : 0
-          seen.set(other.id, { beat: other.beat, missed })
+          const missed = before?.heartbeat === other.heartbeat ? before.missed + 1 : 0
+          seen.set(other.id, { heartbeat: other.heartbeat, missed })
           if (missed < missedBeats) continue
           seen.delete(other.id)
           // It is alive if it leased deliveries during its silence: it was idle before and is sending them.

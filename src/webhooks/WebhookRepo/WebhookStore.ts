@@ -107,7 +107,7 @@ export interface DueLease extends Lease {
 /** Another sending process, with its heartbeat counter. */
 export interface OtherWorker {
   readonly id: string
-  readonly beat: string
+  readonly heartbeat: string
 }
 
 /** The outcome of one attempt, and the new state of its delivery. */

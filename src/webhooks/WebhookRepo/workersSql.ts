@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Uuid } from "../../domain/Merchant.ts"
 import type { WebhookStore } from "./WebhookStore.ts"
 
-const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid, beat: Schema.String })))
+const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid, heartbeat: Schema.String })))
 
 /** The part of WebhookRepo that tracks live processes. */
 export const workersSql = Effect.map(
@@ -18,15 +18,15 @@ export const workersSql = Effect.map(
             INSERT INTO webhook_workers (id, beat) VALUES (${id}, 1)
             ON CONFLICT (id) DO UPDATE SET beat = webhook_workers.beat + 1, beat_at = now()
           )
-          SELECT id, beat::text AS beat FROM webhook_workers WHERE id <> ${id}`
+          SELECT id, beat::text AS heartbeat FROM webhook_workers WHERE id <> ${id}`
       )
     }, Effect.orDie),
     takeOverDead: Effect.fn("WebhookRepo.takeOverDead")(function* (
-      { id, beat },
+      { id, heartbeat },
       { at, leasedAfter, leasedBefore }
     ) {
       const rows = yield* sql`
-        WITH gone AS (DELETE FROM webhook_workers WHERE id = ${id} AND beat = ${beat}::bigint RETURNING id)
+        WITH gone AS (DELETE FROM webhook_workers WHERE id = ${id} AND beat = ${heartbeat}::bigint RETURNING id)
         UPDATE webhook_deliveries d SET due_at = ${at}, claimed_by = NULL FROM gone
         WHERE d.claimed_by = gone.id AND d.claim_id IS NOT NULL AND d.due_at > ${at}
           AND (d.due_at < ${leasedBefore} OR d.due_at > ${leasedAfter})
