@@ -16,7 +16,7 @@ export interface Connector {
   /** True if sessions are encrypted: then the connector cannot detect a silent server or a standby. */
   readonly isEncrypted: () => boolean
   /** Ends all sessions, so that the next session is with the next server. */
-  readonly leave: (why: string) => void
+  readonly failOver: (why: string) => void
 }
 
 const pauseMillis = 500
@@ -181,9 +181,9 @@ export const makeConnector = (
     return socket
   }
 
-  const leave = (why: string) => {
+  const failOver = (why: string) => {
     next += 1
     for (const { socket } of sessions) socket.destroy(new Error(why))
   }
-  return { open, isEncrypted: () => encrypted, leave }
+  return { open, isEncrypted: () => encrypted, failOver }
 }

@@ -49,7 +49,7 @@ export const onPrimary = (connector: Connector, silence: Effect.Effect<unknown> 
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const abandon = (message: string) => {
-      connector.leave(message)
+      connector.failOver(message)
       const reason = new SqlError.ConnectionError({
         cause: new Error(message),
         message,

@@ -126,7 +126,7 @@ describe("a connector", () => {
       socket.write(ready)
       socket.on("data", () => socket.write(Buffer.concat([Buffer.from("E\0\0\0\x10C25006\0\0"), ready])))
     })
-    const { leave, open } = makeConnector([at])
+    const { failOver, open } = makeConnector([at])
     const sessions = [open(), open()]
     for (const session of sessions) {
       session.on("error", () => {})
@@ -136,7 +136,7 @@ describe("a connector", () => {
     first?.write("INSERT")
     await Promise.all(sessions.slice(0, 1).map(closed))
     expect(second?.destroyed).toBeFalse()
-    leave("The server is a standby")
+    failOver("The server is a standby")
     expect(second?.destroyed).toBeTrue()
     server.close()
   })
