@@ -51,7 +51,7 @@ const toAttempt = (row: typeof AttemptRow.Type): PaymentAttempt => ({
 const decodeTransfers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ transaction_id: HashBytes })))
 
 /** The number of attempts listed. */
-const listed = 20
+const maxListed = 20
 
 const make = (sql: SqlClient.SqlClient): AttemptStore => {
   const find = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
@@ -221,7 +221,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
                 WHERE a.payment_id = ${paymentId} AND a.payer_address = sent.payer AND a.closed_at IS NULL)
           ) known
           WHERE ${by?.only === true ? sql`payer = ${payer}` : sql`true`}
-          ORDER BY (payer = ${payer}::bytea) DESC NULLS LAST, since DESC LIMIT ${listed}`
+          ORDER BY (payer = ${payer}::bytea) DESC NULLS LAST, since DESC LIMIT ${maxListed}`
       )
       return Option.some({
         payment,

@@ -118,7 +118,7 @@ export class IncomingTransfers extends Context.Service<
           if (yield* transferRepo.awaitsSettlement(transfer)) return yield* notAttachable("settling")
           const at = yield* DateTime.nowAsDate
           // Leased to this member before the chain is queried, so that no one else resolves it concurrently.
-          if (!(yield* transferRepo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
+          if (!(yield* transferRepo.leaseForPayment(tenant, transfer.id, paymentId, { ...by, at })))
             return yield* (yield* transferRepo.isReserved(paymentId))
               ? notAttachable("settling")
               : new IncomingTransferExplained()
@@ -126,7 +126,7 @@ export class IncomingTransfers extends Context.Service<
           if (isDropped) {
             const followed = yield* payments.follow(payment.value, evidence, { byPerson: true })
             if (followed._tag === "Followed") return payment.value
-            yield* transferRepo.giveBack(transfer.id, paymentId, at)
+            yield* transferRepo.releaseLease(transfer.id, paymentId, at)
             return yield* followed._tag === "Pending" ? undecided(followed) : notAttachable("settled")
           }
           const check = yield* payments.check(
@@ -139,7 +139,7 @@ export class IncomingTransfers extends Context.Service<
           const settled =
             check._tag === "Settled" &&
             check.payment.reported?.evidence.transactionId === transfer.transactionId
-          if (!settled) yield* transferRepo.giveBack(transfer.id, paymentId, at)
+          if (!settled) yield* transferRepo.releaseLease(transfer.id, paymentId, at)
           switch (check._tag) {
             case "Settled":
               return settled ? check.payment : yield* notAttachable("settled")

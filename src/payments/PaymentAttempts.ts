@@ -156,7 +156,7 @@ export class PaymentAttempts extends Context.Service<
         return true
       })
 
-      const knownOf = Effect.fnUntraced(function* (
+      const attemptsOf = Effect.fnUntraced(function* (
         principal: Principal,
         paymentId: PaymentId,
         by?: { readonly payer: Address; readonly only: boolean }
@@ -227,7 +227,7 @@ export class PaymentAttempts extends Context.Service<
         // Money of this wallet that has already arrived is used before the wallet is prompted again.
         const isUndecided = yield* settleBySent(payment.value, payer)
         if (isUndecided) {
-          const known = yield* knownOf(principal, paymentId, { payer, only: false })
+          const known = yield* attemptsOf(principal, paymentId, { payer, only: false })
           const error = refusedBy(known, payer)
           if (error !== undefined) return { _tag: "AttemptRefused", error, known }
         }
@@ -255,16 +255,16 @@ export class PaymentAttempts extends Context.Service<
           nonce: input.method === "transfer" ? (input.nonce ?? pending) : null,
           announcedAt: now
         }
-        const ask = attemptRepo.announce({
+        const announceAttempt = attemptRepo.announce({
           ...tenant,
           paymentId,
           attempt,
           minedNonce
         })
-        const first = yield* ask
+        const first = yield* announceAttempt
         const announced =
-          Option.isNone(first) && (yield* closeEnded(payment.value, payer)) ? yield* ask : first
-        const known = yield* knownOf(principal, paymentId, { payer, only: false })
+          Option.isNone(first) && (yield* closeEnded(payment.value, payer)) ? yield* announceAttempt : first
+        const known = yield* attemptsOf(principal, paymentId, { payer, only: false })
         if (Option.isSome(announced)) {
           return {
             _tag: "AttemptAnnounced",
@@ -286,10 +286,10 @@ export class PaymentAttempts extends Context.Service<
         read: Effect.fn("PaymentAttempts.read")(function* (principal, paymentId, { client, own, payer }) {
           yield* limited(principal, paymentId, client)
           const by = payer === undefined ? undefined : { payer, only: true }
-          const known = yield* knownOf(principal, paymentId, by)
+          const known = yield* attemptsOf(principal, paymentId, by)
           const mayHaveEnded = payer !== undefined && known.payment.status === "pending"
           return mayHaveEnded && (yield* closeEnded(known.payment, payer, own))
-            ? yield* knownOf(principal, paymentId, by)
+            ? yield* attemptsOf(principal, paymentId, by)
             : known
         }),
         showAddress: Effect.fn("PaymentAttempts.showAddress")(function* (principal, paymentId, client) {

@@ -62,7 +62,7 @@ const decodeUnalerted = Schema.decodeUnknownEffect(
 
 const make = (sql: SqlClient.SqlClient): TransferStore => {
   const all = sql.literal(columns)
-  // A transfer that was taken for a payment but did not settle it, for example after a crash, is open as well.
+  // A transfer that was leased for a payment but did not settle it, for example after a crash, is open as well.
   const isOpen = sql`payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR attached_to IS NOT NULL)`
   /** Open and not leased. */
   const isUnleased = (at: Date) => sql`
@@ -155,7 +155,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    takeForPayment: Effect.fn("TransferRepo.takeForPayment")(
+    leaseForPayment: Effect.fn("TransferRepo.leaseForPayment")(
       function* (tenant, id, paymentId, by) {
         // Sending an authorization for the payment takes this lock as well, and sees the lease afterwards.
         yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
@@ -171,11 +171,11 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       Effect.orDie
     ),
 
-    giveBack: Effect.fn("TransferRepo.giveBack")(function* (id, paymentId, takenAt) {
+    releaseLease: Effect.fn("TransferRepo.releaseLease")(function* (id, paymentId, leasedAt) {
       yield* sql`
         UPDATE incoming_transfers
         SET match_at = handled_at, handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
-        WHERE id = ${id} AND attached_to = ${paymentId} AND handled_at = ${takenAt} AND payment_id IS NULL`
+        WHERE id = ${id} AND attached_to = ${paymentId} AND handled_at = ${leasedAt} AND payment_id IS NULL`
     }, Effect.orDie),
 
     unalerted: Effect.fn("TransferRepo.unalerted")(function* (storedBefore) {
@@ -230,8 +230,8 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     findTransfer: () => Effect.succeedNone,
     listTransfers: () => Effect.succeed([]),
     handleTransfer: () => Effect.succeed(false),
-    takeForPayment: () => Effect.succeed(false),
-    giveBack: () => Effect.void,
+    leaseForPayment: () => Effect.succeed(false),
+    releaseLease: () => Effect.void,
     unalerted: () => Effect.succeed([]),
     noteAlerted: () => Effect.void
   })

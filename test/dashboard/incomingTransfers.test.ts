@@ -647,7 +647,7 @@ describe("Incoming transfers on Postgres", () => {
             })
             yield* Effect.sleep("400 millis")
             const by = { person: person.email, note: null, at: new Date() }
-            return { taken: yield* transferRepo.takeForPayment(tenant, second.id, restId, by), waiting }
+            return { taken: yield* transferRepo.leaseForPayment(tenant, second.id, restId, by), waiting }
           })
         )
       }).pipe(Effect.provideContext(service.context), Effect.orDie)

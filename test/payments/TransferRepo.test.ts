@@ -111,7 +111,7 @@ describe("TransferRepo on Postgres", () => {
         const [attached, own] = [yield* opened(tenant), yield* opened(tenant)]
         const id = yield* arrived(tenant, hash(1))
         yield* transferRepo.noteMatch(id, { kind: "unknown" })
-        expect(yield* transferRepo.takeForPayment(tenant, id, attached.id, person(after(10)))).toBeTrue()
+        expect(yield* transferRepo.leaseForPayment(tenant, id, attached.id, person(after(10)))).toBeTrue()
 
         expect(Option.getOrThrow(yield* attemptRepo.unclaimedTransfer(own, payer))).toBe(hash(1))
         const known = Option.getOrThrow(yield* attemptRepo.attempts(tenant, own.id, { payer, only: true }))
@@ -144,13 +144,13 @@ describe("TransferRepo on Postgres", () => {
         const tenant = yield* newTenant()
         const [attached, own] = [yield* opened(tenant), yield* opened(tenant)]
         const id = yield* arrived(tenant, hash(1))
-        yield* transferRepo.takeForPayment(tenant, id, attached.id, person(after(10)))
+        yield* transferRepo.leaseForPayment(tenant, id, attached.id, person(after(10)))
         const settlement = yield* settlementOf(own, hash(1))
         expect(Option.isSome(yield* repo.settle({ ...settlement, at: after(70) }))).toBeTrue()
         expect(Option.getOrThrow(yield* transferRepo.findTransfer(tenant, id))).toMatchObject({
           ...{ paymentId: own.id, handledAt: null, handledBy: null, note: null }
         })
-        expect(yield* transferRepo.takeForPayment(tenant, id, attached.id, person(after(71)))).toBeFalse()
+        expect(yield* transferRepo.leaseForPayment(tenant, id, attached.id, person(after(71)))).toBeFalse()
       })
   )
 
@@ -163,14 +163,14 @@ describe("TransferRepo on Postgres", () => {
         const tenant = yield* newTenant()
         const [wrong, right] = [yield* opened(tenant), yield* opened(tenant)]
         const id = yield* arrived(tenant, hash(1))
-        yield* transferRepo.takeForPayment(tenant, id, wrong.id, person(after(10)))
+        yield* transferRepo.leaseForPayment(tenant, id, wrong.id, person(after(10)))
         // The reader of the chain ends a match that it began before.
         yield* transferRepo.noteMatch(id, { kind: "unknown" })
-        yield* transferRepo.giveBack(id, wrong.id, after(10))
+        yield* transferRepo.releaseLease(id, wrong.id, after(10))
         expect(yield* transferRepo.takeUnmatched("test", after(11), after(40), 10)).toMatchObject([
           { id, handledAt: null }
         ])
-        yield* transferRepo.takeForPayment(tenant, id, right.id, person(after(12)))
+        yield* transferRepo.leaseForPayment(tenant, id, right.id, person(after(12)))
         const settlement = yield* settlementOf(right, hash(1))
         expect(Option.isSome(yield* repo.settle({ ...settlement, at: after(13) }))).toBeTrue()
         expect(Option.getOrThrow(yield* transferRepo.findTransfer(tenant, id))).toMatchObject({
@@ -188,12 +188,12 @@ describe("TransferRepo on Postgres", () => {
         const tenant = yield* newTenant()
         const payment = yield* opened(tenant)
         const id = yield* arrived(tenant, hash(1))
-        expect(yield* transferRepo.takeForPayment(tenant, id, payment.id, person(after(10)))).toBeTrue()
-        expect(yield* transferRepo.takeForPayment(tenant, id, payment.id, person(after(70)))).toBeTrue()
-        yield* transferRepo.giveBack(id, payment.id, after(10))
+        expect(yield* transferRepo.leaseForPayment(tenant, id, payment.id, person(after(10)))).toBeTrue()
+        expect(yield* transferRepo.leaseForPayment(tenant, id, payment.id, person(after(70)))).toBeTrue()
+        yield* transferRepo.releaseLease(id, payment.id, after(10))
         expect(yield* transferRepo.takeUnmatched("test", after(71), after(100), 10)).toEqual([])
         expect(Option.getOrThrow(yield* transferRepo.findTransfer(tenant, id)).handledAt).toEqual(after(70))
-        yield* transferRepo.giveBack(id, payment.id, after(70))
+        yield* transferRepo.releaseLease(id, payment.id, after(70))
         expect(yield* transferRepo.takeUnmatched("test", after(71), after(100), 10)).toMatchObject([
           { id, handledAt: null }
         ])
@@ -219,7 +219,7 @@ describe("TransferRepo on Postgres", () => {
       const later = yield* arrived(tenant, hash(3))
       for (const id of [paid, later]) {
         expect(yield* transferRepo.handleTransfer(tenant, id, person(after(11)))).toBeFalse()
-        expect(yield* transferRepo.takeForPayment(tenant, id, left.id, person(after(11)))).toBeFalse()
+        expect(yield* transferRepo.leaseForPayment(tenant, id, left.id, person(after(11)))).toBeFalse()
         expect(yield* transferRepo.findTransfer(tenant, id)).toMatchObject({ value: { handledAt: null } })
       }
     })

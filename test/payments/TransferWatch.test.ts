@@ -343,7 +343,7 @@ describe("the reader of the chain", () => {
       const [transfer] = yield* transfers
       expect(transfer).toMatchObject({ kind: "unknown", paymentId: null })
       const by = { person: "ann@example.com", note: null, at: yield* DateTime.nowAsDate }
-      expect(yield* transferRepo.takeForPayment(tenant, transfer?.id ?? "", attached.id, by)).toBeTrue()
+      expect(yield* transferRepo.leaseForPayment(tenant, transfer?.id ?? "", attached.id, by)).toBeTrue()
       const announce = attempts.announce(principal, announced.id, {
         buyerDidToken: `buyer:${payer}:${announced.id}`,
         method: "transfer",

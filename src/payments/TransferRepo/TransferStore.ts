@@ -164,17 +164,17 @@ export interface TransferStore {
    * Leases an open transfer for a payment, in a member's name, for `attachLeaseMillis`. False if it is no longer open,
    * or the payment is reserved. During the lease, no authorization is sent for the payment.
    */
-  readonly takeForPayment: (
+  readonly leaseForPayment: (
     tenant: Tenant,
     id: string,
     paymentId: PaymentId,
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
   ) => Effect.Effect<boolean>
   /**
-   * Releases a transfer that did not settle the payment for which it was taken at `takenAt`. If somebody else has
-   * taken it since, it stays theirs.
+   * Ends the lease of `leasedAt`, because the transfer did not settle its payment. If somebody else has leased the
+   * transfer since, it stays theirs.
    */
-  readonly giveBack: (id: string, paymentId: PaymentId, takenAt: Date) => Effect.Effect<void>
+  readonly releaseLease: (id: string, paymentId: PaymentId, leasedAt: Date) => Effect.Effect<void>
   /** Merchants with open transfers that were stored before `storedBefore` and raised no alert yet. */
   readonly unalerted: (
     storedBefore: Date

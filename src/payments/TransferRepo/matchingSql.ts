@@ -51,7 +51,7 @@ export const reserving = (sql: SqlClient.SqlClient, paymentId: PaymentId) => sql
 
 export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
   /** True if the transfer may be meant for the payment `p`. */
-  const isMeant = ({ amount, env, receiver }: IncomingTransfer) => sql`
+  const mayPay = ({ amount, env, receiver }: IncomingTransfer) => sql`
     p.env = ${env} AND p.status IN ('pending', 'failed') AND p.receiver = ${toBytes(receiver)}
     AND p.amount = ${amount.toString()}::numeric`
 
@@ -121,7 +121,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
           FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
           WHERE a.payer_address = ${payer}
             AND a.announced_at >= ${new Date(transfer.blockTime.getTime() - attemptCountsMillis)}
-            AND ${isMeant(transfer)}
+            AND ${mayPay(transfer)}
           ORDER BY a.announced_at DESC LIMIT ${comparedAttempts}`
       )
       const rows = yield* sql`
@@ -134,7 +134,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
             SELECT payment_id FROM payment_reports
             WHERE transaction_id = ${toBytes(transfer.transactionId)} AND payer_address = ${payer}
             UNION SELECT unnest(${attempts.map(({ payment_id }) => payment_id)}::uuid[]))
-          AND ${isMeant(transfer)}`
+          AND ${mayPay(transfer)}`
       return (yield* decodeMatches(rows)).map(
         (row): Match => ({
           payment: toPayment(row),

@@ -64,7 +64,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   let lackingSince: number | undefined
   let refusedSince: number | undefined
   /** True if transfers to match have been stored since the last pass. */
-  let arrived = false
+  let hasNewTransfers = false
   /** The height up to which replaced blocks are read again. Stored transfers that these blocks lack have dropped. */
   let rereadUntil = -1n
 
@@ -169,7 +169,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     yield* alertOtherTokens(reading)
     const to = cursorOf(last, reading)
     const isAdvanced = yield* cursor.advance(to, ours.value, atOnce || due.isAwaited(env))
-    if (ours.value.transfers.length > 0) arrived = true
+    if (ours.value.transfers.length > 0) hasNewTransfers = true
     return isAdvanced ? Option.some(to) : Option.none<ChainCursor>()
   })
 
@@ -295,8 +295,8 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
       if (Option.isNone(next)) break
       at = next.value
     }
-    if (arrived) yield* matchDue
-    arrived = false
+    if (hasNewTransfers) yield* matchDue
+    hasNewTransfers = false
     return at.blockNumber >= began + blocksPerSweep
   })
 

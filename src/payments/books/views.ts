@@ -13,7 +13,7 @@ import type { DecimalMark, ExportFormat } from "./exportText.ts"
 import type { BookSums } from "./TransferSumsSql.ts"
 
 /** Negative amounts as well. */
-const signed = (atomic: bigint) => (atomic < 0n ? `-${formatUsd(-atomic)}` : formatUsd(atomic))
+const withSign = (atomic: bigint) => (atomic < 0n ? `-${formatUsd(-atomic)}` : formatUsd(atomic))
 
 const changeOf = ({ handled, other, payments, refunds, unexplained }: BookSums) =>
   payments.sum + unexplained.sum + handled.sum - refunds.sum - other.sum
@@ -51,7 +51,7 @@ export const statementView = (
     handled: sum(sums.handled),
     refunds: sum(sums.refunds),
     other: sum(sums.other),
-    change: signed(changeOf(sums)),
+    change: withSign(changeOf(sums)),
     until: until?.toISOString() ?? null,
     keptSince: keptSince?.toISOString() ?? null,
     denyListAt: denyListAt?.toISOString() ?? null,
@@ -62,7 +62,7 @@ export const statementView = (
 
 export const balancesView = ({ closing, moved, opening }: ChainBalances): BalancesView => {
   const change = closing === null || opening === null ? null : closing - opening
-  const text = (atomic: bigint | null) => (atomic === null ? null : signed(atomic))
+  const text = (atomic: bigint | null) => (atomic === null ? null : withSign(atomic))
   return {
     opening: text(opening),
     closing: text(closing),

@@ -58,7 +58,7 @@ const firstCheckMillis = 2_500
 /** The delay between the proof and the first check of its block for a reorganisation. */
 const firstWatchMillis = 60_000
 
-const nobody = Address.make(zeroAddress)
+const zeroPayer = Address.make(zeroAddress)
 
 const idTaken = invalid("body.id", "Another refund has this id. Generate a new one.")
 
@@ -180,10 +180,10 @@ const make = Effect.gen(function* () {
           : yield* verify({ ...refund, sinceBlock, createdAt }, transactionId)
       if (verification?._tag === "Mismatch") {
         // The same request may have used the transfer in the meantime.
-        const same = yield* earlier
-        return same === undefined
+        const existingRefund = yield* earlier
+        return existingRefund === undefined
           ? yield* refundNotProven(verification)
-          : { _tag: "Known" as const, refund: same }
+          : { _tag: "Known" as const, refund: existingRefund }
       }
       const shown = verification?._tag === "Verified" ? yield* shownNow(verification) : undefined
       const created = yield* Effect.result(refundRepo.createRefund(refund, shown))
@@ -213,7 +213,7 @@ const make = Effect.gen(function* () {
   const newestMatching = Effect.fnUntraced(function* (
     tenant: Tenant,
     of: RefundTarget,
-    isMeant: (refund: Refund) => boolean
+    matchesRequest: (refund: Refund) => boolean
   ) {
     let startingAfter: string | undefined
     while (true) {
@@ -223,8 +223,8 @@ const make = Effect.gen(function* () {
         ...(startingAfter === undefined ? {} : { startingAfter })
       })
       const refunds = Option.getOrElse(page, (): ReadonlyArray<Refund> => [])
-      const meant = refunds.find(isMeant)
-      if (meant !== undefined || refunds.length < pageSize) return meant
+      const refund = refunds.find(matchesRequest)
+      if (refund !== undefined || refunds.length < pageSize) return refund
       startingAfter = refunds.at(-1)?.id
     }
   })
@@ -258,14 +258,14 @@ const make = Effect.gen(function* () {
           details: [{ path: "body.recipient", message: "This is a merchant's receiving address." }]
         })
       // Money from another chain is minted: it has no payer, and USDC cannot be sent to the zero address.
-      if (recipient === nobody)
+      if (recipient === zeroPayer)
         return yield* new RefundNotProven({
           reason: "receiver",
           message:
             "The payment came from the zero address (minted USDC), which cannot receive a refund. Enter a recipient.",
           details: [{ path: "body.recipient", message: "USDC cannot be sent to the zero address." }]
         })
-      const isMeant = (refund: Refund) =>
+      const matchesRequest = (refund: Refund) =>
         refund.recipient === recipient &&
         (input.amount === undefined || refund.amount === input.amount) &&
         (input.id === undefined
@@ -276,17 +276,20 @@ const make = Effect.gen(function* () {
       const earlier =
         input.id === undefined && transactionId === undefined
           ? Effect.undefined
-          : newestMatching(tenant, of, isMeant)
-      const same = yield* earlier
-      if (same !== undefined) return yield* repeatRefund(same, transactionId)
+          : newestMatching(tenant, of, matchesRequest)
+      const existingRefund = yield* earlier
+      if (existingRefund !== undefined) return yield* repeatRefund(existingRefund, transactionId)
       const at = yield* DateTime.nowAsDate
       const balance = yield* refundRepo.refundBalance(tenant, of)
-      const left = balance.paid - balance.refunded
-      const amount = input.amount ?? (left > 0n ? AtomicUsdc.make(left, { disableChecks: true }) : undefined)
+      const refundable = balance.paid - balance.refunded
+      const amount =
+        input.amount ?? (refundable > 0n ? AtomicUsdc.make(refundable, { disableChecks: true }) : undefined)
       if (amount === undefined) {
         // The same request may have refunded the rest in the meantime.
-        const first = yield* earlier
-        return first === undefined ? yield* exceeds(balance, 0n) : yield* repeatRefund(first, transactionId)
+        const concurrentRefund = yield* earlier
+        return concurrentRefund === undefined
+          ? yield* exceeds(balance, 0n)
+          : yield* repeatRefund(concurrentRefund, transactionId)
       }
       const newRefund: NewRefund = {
         ...tenant,

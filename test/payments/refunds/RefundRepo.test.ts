@@ -654,7 +654,7 @@ describe("RefundRepo on Postgres", () => {
             at: start
           })
           const by = { person: "bob@example.com", note: null, at: after(30) }
-          const attach = transferRepo.takeForPayment(of.tenant, transferId, payment.id, by)
+          const attach = transferRepo.leaseForPayment(of.tenant, transferId, payment.id, by)
           const refund = Effect.map(
             refundRepo.createRefund(yield* refundOf(of, { of: { transferId }, at: after(30) })),
             ({ _tag }) => _tag === "Created"
