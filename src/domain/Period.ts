@@ -55,8 +55,9 @@ export interface Period {
   readonly end: Date
 }
 
-const dayAfter = (day: string) =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
+/** The calendar day that is `days` days later; earlier if negative. */
+export const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
 /**
  * Caches the starts of days by zone and day, enough for several merchants' years: computing them takes longer than the
@@ -85,7 +86,7 @@ const startOf = (day: string, timeZone: string): Option.Option<Date> => {
 export const periodOf = (from: string, to: string, timeZone: string): Option.Option<Period> =>
   from > to
     ? Option.none()
-    : Option.all({ start: startOf(from, timeZone), end: startOf(dayAfter(to), timeZone) }).pipe(
+    : Option.all({ start: startOf(from, timeZone), end: startOf(addDays(to, 1), timeZone) }).pipe(
         Option.map(({ end, start }) => ({ from, to, timeZone, start, end }))
       )
 

@@ -1,11 +1,10 @@
 // The number of blocks in one request for logs. Providers limit it, often without saying how. If a width is refused and
 // a shorter one works, the width is a ceiling: it is approached by halving and remembered for a while.
 
+import { larger, smaller } from "../../domain/bigints.ts"
+
 /** A provider's plan may change, so wider requests are tried again after this time. */
 const ceilingMillis = 600_000
-
-const larger = (one: bigint, other: bigint) => (one > other ? one : other)
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 
 export const makeLogWidth = (maxRange: bigint) => {
   let width = maxRange

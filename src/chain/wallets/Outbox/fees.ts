@@ -1,5 +1,6 @@
 // Gas fees of the service's transactions: bounded by the current price and the wallet's balance, and free to fall.
 import { type Hex, parseTransaction } from "viem"
+import { larger, smaller } from "../../../domain/bigints.ts"
 import { maxWeiOf } from "../HotWallet/costs.ts"
 import type { Fees, WalletState } from "../HotWallet.ts"
 
@@ -11,13 +12,12 @@ export const feesOf = (raw: Hex): Fees => {
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
-const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 /** The additional wei that another version may cost compared with the earlier versions. */
 export const addedWei = (versions: ReadonlyArray<Hex>, raw: Hex): bigint => {
   const most = versions.map(maxWeiOf).reduce(larger, 0n)
   return larger(maxWeiOf(raw), most) - most
 }
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
+
 /** Nodes require a tenth more for a replacement, some an eighth. */
 const raised = (fee: bigint) => (fee * 5n) / 4n + 1n
 

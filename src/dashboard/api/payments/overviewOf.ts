@@ -1,17 +1,15 @@
 // The overview's figures, computed from those of its days.
 
 import { formatUsd } from "../../../domain/Money.ts"
+import { addDays } from "../../../domain/Period.ts"
 import type { OverviewPage } from "./Api.ts"
 import type { DayFigures } from "./OverviewRepo.ts"
 
 const dayMillis = 86_400_000
 
-const dayBefore = (day: string, days: number) =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - days * dayMillis).toISOString().slice(0, 10)
-
 /** The period of `days` days that ends with `today`. */
 export const lastDays = (today: string, days: number): { readonly from: string; readonly to: string } => ({
-  from: dayBefore(today, days - 1),
+  from: addDays(today, 1 - days),
   to: today
 })
 
