@@ -6,6 +6,7 @@ import type { Address } from "../domain/Chain.ts"
 import { pluralised } from "../domain/pluralised.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
+import { systemErrorCode } from "../platform/systemErrorCode.ts"
 import { periodic } from "../platform/workers/supervised.ts"
 import { parseAddress } from "./Address.ts"
 
@@ -55,8 +56,7 @@ const parseLines = (path: string, text: string): Effect.Effect<ReadonlySet<strin
     return addresses
   })
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unreadable"
+const codeOf = (error: unknown): string => systemErrorCode(error) ?? "unreadable"
 
 const unreadable = (path: string) => (error: unknown) =>
   new DenyListRefused({

@@ -10,6 +10,7 @@ import { Base64, Base64Url } from "effect/encoding"
 import type { ConfigRefusal } from "../../platform/AppConfig/ConfigRefusal.ts"
 import { namedKey } from "../../platform/AppConfig/namedKey.ts"
 import { settings } from "../../platform/AppConfig/settings.ts"
+import { systemErrorCode } from "../../platform/systemErrorCode.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
 import { writeEnvironment } from "./writeEnvironment.ts"
@@ -114,7 +115,7 @@ const setAside = (path: string) => {
       linkSync(path, aside)
       return aside
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+      if (systemErrorCode(error) !== "EEXIST") throw error
     }
   }
 }

@@ -10,6 +10,7 @@ import { Base64, Base64Url } from "effect/encoding"
 import { networks } from "../../domain/networks.ts"
 import { namedKey } from "../../platform/AppConfig/namedKey.ts"
 import { loadAppConfig } from "../../platform/AppConfig.ts"
+import { systemErrorCode } from "../../platform/systemErrorCode.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
 interface Line {
@@ -106,7 +107,7 @@ export const writeEnvironment = Effect.fn("writeEnvironment")(function* (
     catch: (error) =>
       new CommandFailed({
         message:
-          error instanceof Error && "code" in error && error.code === "EEXIST"
+          systemErrorCode(error) === "EEXIST"
             ? `${file} already exists, and its secrets may be in use. Choose another file.`
             : `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`
       })

@@ -6,14 +6,14 @@ import { wordlist } from "@scure/bip39/wordlists/english"
 import { Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
+import { systemErrorCode } from "../systemErrorCode.ts"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
 import { namedKey } from "./namedKey.ts"
 
 const SecretsFile = Schema.Struct({ intentTokenSecrets: Schema.String, encryptionKeys: Schema.String })
 const WalletFile = Schema.Struct({ agentWalletMnemonic: Schema.String })
 
-const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : undefined)
-const isFull = (error: unknown) => codeOf(error) === "ENOSPC"
+const isFull = (error: unknown) => systemErrorCode(error) === "ENOSPC"
 
 /** The content of `DATA_DIR/file`; `fresh` if it is new. The first writer wins. */
 const storedOnce = Effect.fnUntraced(function* <T, E>(
@@ -40,7 +40,7 @@ const storedOnce = Effect.fnUntraced(function* <T, E>(
       } catch (error) {
         // An empty file would look like damaged secrets to the next start.
         if (isFull(error)) rmSync(path, { force: true })
-        if (codeOf(error) !== "EEXIST") throw error
+        if (systemErrorCode(error) !== "EEXIST") throw error
         chmodSync(path, 0o600)
       }
       return readFileSync(path, "utf8")

@@ -1,6 +1,7 @@
 // The state of a process id, as the operating system reports it.
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
+import { systemErrorCode } from "../systemErrorCode.ts"
 
 /**
  * True for a process that has ended but stays in the table until its parent waits for it, which some containers' first
@@ -15,7 +16,7 @@ export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false
+    if (systemErrorCode(error) !== "EPERM") return false
   }
   return !hasEndedUnreaped(pid)
 }
