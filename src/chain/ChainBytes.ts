@@ -23,7 +23,7 @@ const wellFormed = Brand.nominal<TransactionHash>()
 /** 32 bytes in lower-case hex. */
 export const hashOf = (value: Uint8Array): TransactionHash => wellFormed(`0x${value.toHex()}`)
 
-const bytesOf = (hex: string): Uint8Array => Uint8Array.fromHex(hex.slice(2))
+export const bytesOf = (hex: string): Uint8Array => Uint8Array.fromHex(hex.slice(2))
 
 const bytes = (length: number) =>
   Schema.Uint8Array.check(Schema.makeFilter((value) => value.length === length))

@@ -6,6 +6,7 @@ import type { Address } from "../../domain/Chain.ts"
 import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import { networks } from "../../domain/networks.ts"
 import { type Period, TimeZone } from "../../domain/Period.ts"
+import { hexSql } from "../../platform/database/hexSql.ts"
 import { LongReads } from "../../platform/database/LongReads.ts"
 import { isReceived } from "../isReceivedSql.ts"
 import { type BookAddress, type BookSums, makeTransferSums, type ReadUntil } from "./TransferSumsSql.ts"
@@ -45,25 +46,23 @@ const decodeSince = Schema.decodeUnknownEffect(
 /** The number of listed transfers that neither a payment nor a refund explains. */
 const listedOthers = 200
 
-const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
-
 const paymentCells = `json_build_object('id', p.id, 'reference', p.ref_code, 'order', p.intent_url,
-  'amount', p.amount::text, 'payer', ${hex("p.payer_address")}, 'receiver', ${hex("p.receiver")},
-  'transaction', ${hex("p.transaction_id")}, 'payerType', p.payer_type,
+  'amount', p.amount::text, 'payer', ${hexSql("p.payer_address")}, 'receiver', ${hexSql("p.receiver")},
+  'transaction', ${hexSql("p.transaction_id")}, 'payerType', p.payer_type,
   'openedAt', (extract(epoch FROM p.created_at) * 1000)::bigint::text,
   'at', (extract(epoch FROM p.settled_at) * 1000)::bigint::text,
   'refunded', coalesce((SELECT sum(r.amount) FROM refunds r
     WHERE r.payment_id = p.id AND r.status = 'proven' AND r.dropped_at IS NULL), 0)::text)`
 
 const refundCells = `json_build_object('id', r.id, 'payment', r.payment_id, 'reference', p.ref_code,
-  'incomingTransfer', r.transfer_id, 'amount', r.amount::text, 'recipient', ${hex("r.recipient")},
-  'sender', ${hex("r.sender")}, 'transaction', ${hex("r.transaction_id")}, 'reason', r.reason,
+  'incomingTransfer', r.transfer_id, 'amount', r.amount::text, 'recipient', ${hexSql("r.recipient")},
+  'sender', ${hexSql("r.sender")}, 'transaction', ${hexSql("r.transaction_id")}, 'reason', r.reason,
   'by', r.created_by, 'createdAt', (extract(epoch FROM r.created_at) * 1000)::bigint::text,
   'at', (extract(epoch FROM r.proven_at) * 1000)::bigint::text)`
 
 const transferCells = (direction: "in" | "out", kind: string, more: string) =>
   `json_build_object('direction', '${direction}', 'kind', ${kind}, 'amount', t.amount::text,
-  'from', ${hex("t.payer")}, 'to', ${hex("t.receiver")}, 'transaction', ${hex("t.transaction_id")},
+  'from', ${hexSql("t.payer")}, 'to', ${hexSql("t.receiver")}, 'transaction', ${hexSql("t.transaction_id")},
   'block', t.block_number::text, 'at', (extract(epoch FROM t.block_time) * 1000)::bigint::text, ${more})`
 const incomingCells = transferCells(
   "in",

@@ -3,7 +3,7 @@
 import { Context, Data, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { toBytes } from "../../chain/ChainBytes.ts"
+import { bytesOf, toBytes } from "../../chain/ChainBytes.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type PayerType, PaymentId } from "../../domain/Payment.ts"
@@ -43,7 +43,6 @@ export interface NewSettlement {
 }
 
 const decodeNamed = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ payment_id: PaymentId })))
-const bytesOf = (hex: Hex): Uint8Array => Buffer.from(hex.slice(2), "hex")
 
 export class SettlementRepo extends Context.Service<
   SettlementRepo,

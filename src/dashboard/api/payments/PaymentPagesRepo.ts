@@ -10,6 +10,7 @@ import { VerdictReason } from "../../../domain/VerdictReason.ts"
 import { DeliveryAttempt, DeliveryStatus, EventType } from "../../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../../payments/PaymentRow.ts"
 import { EpochMillis } from "../../../platform/database/EpochMillis.ts"
+import { hexSql } from "../../../platform/database/hexSql.ts"
 import { Replica } from "../../../platform/database/Replica.ts"
 import { maxPending } from "./maxPending.ts"
 import type { Search } from "./searchOf.ts"
@@ -85,20 +86,19 @@ export interface PaymentHistory extends Omit<typeof DetailRow.Type, keyof typeof
 }
 
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint::text`
-const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
 const json = (select: string) => `coalesce((${select}), '[]')`
 
 const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dropped_at,
-  ${json(`SELECT json_agg(json_build_object('at', ${millis("a.announced_at")}, 'payer', ${hex("a.payer_address")},
+  ${json(`SELECT json_agg(json_build_object('at', ${millis("a.announced_at")}, 'payer', ${hexSql("a.payer_address")},
       'method', a.method) ORDER BY a.announced_at)
     FROM (SELECT announced_at, payer_address, method FROM payment_attempts
       WHERE payment_id = p.id ORDER BY announced_at DESC LIMIT 20) a`)} AS attempts,
   ${json(`SELECT json_agg(json_build_object('at', ${millis("r.reported_at")},
-      'transactionId', ${hex("r.transaction_id")}, 'payer', ${hex("r.payer_address")},
+      'transactionId', ${hexSql("r.transaction_id")}, 'payer', ${hexSql("r.payer_address")},
       'payerType', r.payer_type) ORDER BY r.reported_at)
     FROM payment_reports r WHERE r.payment_id = p.id`)} AS reports,
   ${json(`SELECT json_agg(json_build_object('at', ${millis("v.at")}, 'reportedAt', ${millis("v.reported_at")},
-      'transactionId', ${hex("v.transaction_id")}, 'payer', ${hex("v.payer_address")}, 'verdict', v.verdict,
+      'transactionId', ${hexSql("v.transaction_id")}, 'payer', ${hexSql("v.payer_address")}, 'verdict', v.verdict,
       'expected', v.expected, 'actual', v.actual) ORDER BY v.at)
     FROM payment_verdicts v WHERE v.payment_id = p.id`)} AS verdicts,
   ${json(`SELECT json_agg(json_build_object('id', d.id, 'type', d.type, 'status', d.status, 'attempts',
