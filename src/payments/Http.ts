@@ -16,6 +16,7 @@ import { errorBody } from "../platform/http/Envelope.ts"
 import { jsonResponse } from "../platform/http/jsonResponse.ts"
 import { narrowedGroup } from "../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../platform/http/RequestContext.ts"
+import { shortened } from "../platform/pages/browser/shortened.ts"
 import { defaultPageLimit } from "./Api.ts"
 import type { KnownAttempts, PaymentAttempt } from "./AttemptRepo/AttemptStore.ts"
 import { PaymentAttempts } from "./PaymentAttempts.ts"
@@ -33,8 +34,6 @@ import type {
   PendingCode,
   PendingResponse
 } from "./PaymentView.ts"
-
-const shortened = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
 const attemptsView = ({ attempts, confirming, payment }: KnownAttempts): typeof AttemptsResponse.Encoded => ({
   payment: viewOf(payment),

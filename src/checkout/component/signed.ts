@@ -1,6 +1,8 @@
 // Stores the buyer's signature until the service has decided, so that a reload can submit it again.
+// Without storage, it is submitted once, from the current page.
 
 import { fromJson, toJson } from "../../platform/pages/browser/json.ts"
+import { quietly } from "../../platform/pages/browser/quietly.ts"
 
 /**
  * The signature in the service's format. Its nonce is the payment's, so two signatures of a wallet move its money only
@@ -26,15 +28,6 @@ const parse = (text: string | null): SignedTerms | undefined => {
   try {
     const value = fromJson(text ?? "null")
     return isSigned(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Without storage, it is submitted once, from the current page. */
-const quietly = <A>(run: () => A): A | undefined => {
-  try {
-    return run()
   } catch {
     return undefined
   }

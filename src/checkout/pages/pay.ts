@@ -1,14 +1,10 @@
 // /pay#token=…&key=…: the checkout for merchants who link to it, and /pay#c=…&key=… for a phone that scans an open
 // payment. Both are in the fragment, which browsers do not send.
+
+import { element } from "../../platform/pages/browser/dom.ts"
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 import { followableUrl } from "./followableUrl.ts"
-
-const element = (id: string): HTMLElement => {
-  const node = document.getElementById(id)
-  if (node === null) throw new Error(`no #${id}`)
-  return node
-}
 
 const main = document.querySelector("main")
 const back = element("back")

@@ -1,22 +1,18 @@
 // The playground page: creates a capped test intent, pays it, and shows the code and the webhook. The test
 // publishable key is in the fragment (#pk=…), the query (?pk=…) or the form's field.
+
+import { element, form, input } from "../../platform/pages/browser/dom.ts"
 import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 
-const element = <E extends HTMLElement>(id: string, kind: new () => E): E => {
-  const node = document.getElementById(id)
-  if (!(node instanceof kind)) throw new Error(`no #${id}`)
-  return node
-}
-
-const form = element("form", HTMLFormElement)
-const keyField = element("key", HTMLInputElement)
-const problem = element("problem", HTMLElement)
-const place = element("checkout", HTMLElement)
-const events = element("events", HTMLElement)
-const status = element("delivery", HTMLElement)
-const attempts = element("attempts", HTMLElement)
-const payload = element("payload", HTMLElement)
+const paymentForm = form("form")
+const keyField = input("key")
+const problem = element("problem")
+const place = element("checkout")
+const events = element("events")
+const status = element("delivery")
+const attempts = element("attempts")
+const payload = element("payload")
 const stored = "quittance-playground"
 const origin = QUITTANCE_BASE_URL
 
@@ -34,11 +30,11 @@ const get = async (path: string, key?: string): Promise<unknown> => {
 
 const showCode = async (key: string, amount: string) => {
   const integrity = await (await fetch(`${origin}/checkout.js.integrity`)).text()
-  element("server-code", HTMLElement).textContent = `curl ${origin}/api/v1/payment-intents \\
+  element("server-code").textContent = `curl ${origin}/api/v1/payment-intents \\
   -H 'authorization: Bearer sk_test_…' \\
   -H 'content-type: application/json' \\
   -d '{ "amount": "${amount}", "intentUrl": "https://shop.example.com/orders/1042" }'`
-  element("page-code", HTMLElement).textContent = `<script src="${origin}/checkout.js"
+  element("page-code").textContent = `<script src="${origin}/checkout.js"
   integrity="${integrity.trim()}"
   crossorigin="anonymous" defer></script>
 
@@ -123,7 +119,7 @@ const mount = (token: string, key: string) => {
   place.replaceChildren(checkout)
 }
 
-const amountOf = () => String(new FormData(form).get("amount") ?? "1.00")
+const amountOf = () => String(new FormData(paymentForm).get("amount") ?? "1.00")
 
 const start = async () => {
   const key = keyField.value.trim()
@@ -141,11 +137,11 @@ const start = async () => {
   }
 }
 
-form.addEventListener("submit", (event) => {
+paymentForm.addEventListener("submit", (event) => {
   event.preventDefault()
   void start()
 })
-form.addEventListener("change", () => void showCode(keyField.value.trim(), amountOf()))
+paymentForm.addEventListener("change", () => void showCode(keyField.value.trim(), amountOf()))
 
 /** Shows the same payment after a reload. */
 const resume = async (key: string): Promise<boolean> => {

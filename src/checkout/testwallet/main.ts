@@ -1,7 +1,9 @@
 // A wallet for developers without one, on local chains only: `TEST_WALLET=on` appends it to the component's script. Its
 // key is generated in this browser, is worth nothing, and is stored by the page. It announces itself like any wallet
 // (EIP-6963) and signs without a prompt.
+import { isHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { isRecord } from "../../platform/pages/browser/isRecord.ts"
 
 const chains = QUITTANCE_TEST_CHAINS.split(",").map((chain) => {
   const [id = "", rpcUrl = ""] = chain.split(" ")
@@ -26,13 +28,8 @@ interface Transaction {
   readonly nonce?: string
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
-
 const isTransaction = (value: unknown): value is Transaction =>
   isRecord(value) && "to" in value && "data" in value
-
-const isHex = (value: unknown): value is `0x${string}` => typeof value === "string" && value.startsWith("0x")
 
 /** Announces the wallet now and whenever a page asks for wallets. */
 const announce = (): void => {
@@ -90,7 +87,7 @@ const announce = (): void => {
           chain = chains.find(({ id }) => isRecord(first) && Number(first["chainId"]) === id) ?? chain
           return null
         case "personal_sign":
-          if (!isHex(first)) throw new Error("a hex message is needed")
+          if (!isHex(first, { strict: false })) throw new Error("a hex message is needed")
           return account.signMessage({ message: { raw: first } })
         case "eth_signTypedData_v4":
           return signTyped(params[1])

@@ -1,7 +1,7 @@
+import { shortened } from "../../../platform/pages/browser/shortened.ts"
 import { readAnnounced } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"
 import type { Dispatch } from "../Message.ts"
-import { shortened } from "../shortened.ts"
 import { isContextDue, readContext } from "./readContext.ts"
 import type { Session } from "./Session.ts"
 

@@ -1,6 +1,7 @@
 // Screens at the end of a checkout.
+
+import { shortened } from "../../../platform/pages/browser/shortened.ts"
 import type { Model } from "../Model.ts"
-import { shortened } from "../shortened.ts"
 import type { MessageKey } from "../translate.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"

@@ -1,8 +1,9 @@
 // The screen of an account with too little USDC, or without gas.
+
+import { shortened } from "../../../platform/pages/browser/shortened.ts"
 import { type Child, h } from "../elements.ts"
 import { usdOf } from "../erc20.ts"
 import { atomicAmount, pays } from "../Model.ts"
-import { shortened } from "../shortened.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 

@@ -1,7 +1,8 @@
 // The last screen before the wallet is prompted: payee, payer, network and fee.
+
+import { shortened } from "../../../platform/pages/browser/shortened.ts"
 import { h } from "../elements.ts"
 import { pays } from "../Model.ts"
-import { shortened } from "../shortened.ts"
 import type { Pieces } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
 

@@ -1,22 +1,15 @@
 // The opening with which a link's page continues: in this tab until its buyer has finished, and in every tab of this
 // browser while its money may be in transit, which is possible once the buyer has seen the address.
+// Without storage, a reload opens another payment.
 
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
+import { quietly } from "../../../platform/pages/browser/quietly.ts"
 import { wasAddressShown } from "../../component/attempt.ts"
 import { readIntentToken } from "../../component/intentToken.ts"
 import type { Opened } from "./linkApi.ts"
 
 const isOpened = (value: unknown): value is Opened =>
   isRecord(value) && typeof value["intentToken"] === "string" && typeof value["publishableKey"] === "string"
-
-/** Without storage, a reload opens another payment. */
-const quietly = <A>(run: () => A): A | undefined => {
-  try {
-    return run()
-  } catch {
-    return undefined
-  }
-}
 
 const readFrom = (storage: () => Storage, key: string): Opened | undefined =>
   quietly(() => {

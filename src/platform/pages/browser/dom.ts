@@ -1,17 +1,15 @@
 // DOM helpers of the hosted pages.
 import { type Catalogues, localised, type Translation } from "./localised.ts"
 
-export const element = (id: string): HTMLElement => {
+const elementOf = <E extends HTMLElement>(id: string, kind: new () => E): E => {
   const node = document.getElementById(id)
-  if (node === null) throw new Error(`no #${id}`)
+  if (!(node instanceof kind)) throw new Error(`no ${kind.name} #${id}`)
   return node
 }
 
-export const input = (id: string): HTMLInputElement => {
-  const input = element(id)
-  if (!(input instanceof HTMLInputElement)) throw new Error(`#${id} is no input`)
-  return input
-}
+export const element = (id: string): HTMLElement => elementOf(id, HTMLElement)
+export const input = (id: string): HTMLInputElement => elementOf(id, HTMLInputElement)
+export const form = (id: string): HTMLFormElement => elementOf(id, HTMLFormElement)
 
 /**
  * Translates the document into the reader's language. `data-text` is the key of an element's text, `data-label` of its
