@@ -56,7 +56,7 @@ const makeFilter = (topics: ReadonlyArray<Hex> | undefined): ReceiverFilter => {
       if (!isSet(bloom, transferBits) || !isSet(bloom, bloomBits(token))) return false
       if (topics === undefined) return true
       bits ??= topics.map(bloomBits)
-      return bits.some((one) => isSet(bloom, one))
+      return bits.some((bit) => isSet(bloom, bit))
     }
   }
 }

@@ -105,7 +105,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
         if (group === undefined) groups.set(key, [answer.success])
         else group.push(answer.success)
         const opposed = [...groups].some(
-          ([other, [one]]) => other !== key && question.contradicts(one, answer.success)
+          ([otherKey, [otherAnswer]]) => otherKey !== key && question.contradicts(otherAnswer, answer.success)
         )
         if (opposed) contradiction = true
         const winner = [...groups.values()].find((members) => members.length >= majority)

@@ -112,7 +112,7 @@ export class IncomingTransfers extends Context.Service<
           if (transfer.paymentId !== null) return yield* new IncomingTransferExplained()
           const isDropped =
             payment.value.status === "settled" &&
-            (yield* claimRepo.droppedClaims(transfer)).some((one) => one.payment.id === paymentId)
+            (yield* claimRepo.droppedClaims(transfer)).some((claim) => claim.payment.id === paymentId)
           const reason = isDropped ? undefined : obstacle(transfer, payment.value)
           if (reason !== undefined) return yield* notAttachable(reason)
           if (yield* transferRepo.awaitsSettlement(transfer)) return yield* notAttachable("settling")

@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  for (const env of executing.filter((one) => networks[one].execution !== "open")) {
+  for (const env of executing.filter((candidate) => networks[candidate].execution !== "open")) {
     const due = yield* repo.checkRecorded(env, startedAt)
     if (due > 0)
       yield* Effect.logInfo(

@@ -23,11 +23,11 @@ export const encodeRequest = (recoveries: ReadonlyArray<Recoverable>): Uint8Arra
 
 export const decodeRequest = (bytes: Uint8Array): ReadonlyArray<Recoverable> =>
   Array.from({ length: bytes.length / requestLength }, (_, index) => {
-    const one = bytes.subarray(index * requestLength, (index + 1) * requestLength)
+    const request = bytes.subarray(index * requestLength, (index + 1) * requestLength)
     return {
-      compact: one.subarray(0, compactLength),
-      hash: one.subarray(compactLength, compactLength + hashLength),
-      parity: one[requestLength - 1] === 1 ? 1 : 0
+      compact: request.subarray(0, compactLength),
+      hash: request.subarray(compactLength, compactLength + hashLength),
+      parity: request[requestLength - 1] === 1 ? 1 : 0
     }
   })
 

@@ -200,7 +200,9 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
     Effect.map(
       onAll((node) => Effect.forEach(ids, (id) => node.call("eth_getTransactionByHash", [id], Known))),
       (answers): Broadcast =>
-        answers.some((answer) => Result.isSuccess(answer) && answer.success.some((one) => one !== null))
+        answers.some(
+          (answer) => Result.isSuccess(answer) && answer.success.some((transaction) => transaction !== null)
+        )
           ? "accepted"
           : answers.some(Result.isFailure)
             ? "unknown"

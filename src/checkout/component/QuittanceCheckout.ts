@@ -236,7 +236,7 @@ export class QuittanceCheckout extends HTMLElement {
       this.#root.replaceChildren(card, this.#live)
       if (focused !== null) {
         const same = [...card.querySelectorAll<HTMLElement>("[data-key]")].find(
-          (one) => one.dataset["key"] === key
+          (element) => element.dataset["key"] === key
         )
         const target = same ?? card.querySelector<HTMLElement>("#title")
         target?.focus({ preventScroll: same !== undefined })

@@ -102,7 +102,7 @@ export const callsStatus = async (
   if (Number(status) < 200) return { outcome: "waits" }
   const candidates = (Array.isArray(receipts) ? receipts.filter(isRecord) : []).filter(
     ({ transactionHash }) =>
-      isHash(transactionHash) && !attempt.refused.some((one) => sameHex(one, transactionHash))
+      isHash(transactionHash) && !attempt.refused.some((refusedHash) => sameHex(refusedHash, transactionHash))
   )
   const hash = (candidates.find(paysIn(attempt, claims, atomic)) ?? candidates.at(-1))?.["transactionHash"]
   if (isHash(hash)) return { outcome: "found", hash }

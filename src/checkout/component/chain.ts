@@ -45,7 +45,7 @@ const transfersOf = async (
   return logs.flatMap((log: unknown) => {
     if (!isRecord(log) || log["removed"] === true || amountOfTransfer(log["data"]) !== atomic) return []
     const hash = log["transactionHash"]
-    return isHash(hash) && !attempt.refused.some((one) => sameHex(one, hash)) ? [hash] : []
+    return isHash(hash) && !attempt.refused.some((refusedHash) => sameHex(refusedHash, hash)) ? [hash] : []
   })
 }
 

@@ -20,8 +20,10 @@ const prefix = "quittance-signed:"
 
 const isSigned = (value: unknown): value is SignedTerms => {
   if (typeof value !== "object" || value === null) return false
-  const one: Partial<Record<keyof SignedTerms, unknown>> = value
-  return [one.payer, one.validAfter, one.validBefore, one.signature].every((text) => typeof text === "string")
+  const terms: Partial<Record<keyof SignedTerms, unknown>> = value
+  return [terms.payer, terms.validAfter, terms.validBefore, terms.signature].every(
+    (text) => typeof text === "string"
+  )
 }
 
 const parse = (text: string | null): SignedTerms | undefined => {

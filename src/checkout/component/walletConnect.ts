@@ -104,7 +104,7 @@ export const makeWalletConnect = (
         provider?.on?.(event, listener)
       },
       removeListener: (event, listener) => {
-        listeners = listeners.filter(([name, one]) => name !== event || one !== listener)
+        listeners = listeners.filter(([name, registered]) => name !== event || registered !== listener)
         provider?.removeListener?.(event, listener)
       }
     }

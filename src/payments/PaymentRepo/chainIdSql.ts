@@ -4,5 +4,5 @@ import { envs, networks } from "../../domain/networks.ts"
 
 export const chainIdSql = (sql: SqlClient.SqlClient, env: string): Statement.Fragment =>
   sql.literal(
-    `CASE ${env} ${envs.map((one) => `WHEN '${one}' THEN ${networks[one].chainId}`).join(" ")} END::integer`
+    `CASE ${env} ${envs.map((value) => `WHEN '${value}' THEN ${networks[value].chainId}`).join(" ")} END::integer`
   )

@@ -145,7 +145,10 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const alertOtherTokens = Effect.fnUntraced(function* ({ others }: Reading) {
     const large = others.filter(({ amount }) => amount >= minNoticeableAmount)
     if (large.length === 0) return
-    const receivers = yield* transferRepo.receiversAmong(env, Arr.dedupe(large.map((one) => one.receiver)))
+    const receivers = yield* transferRepo.receiversAmong(
+      env,
+      Arr.dedupe(large.map((transfer) => transfer.receiver))
+    )
     for (const { amount, ordinal, payer, receiver, symbol, transactionId } of large) {
       const owner = receivers.get(receiver)
       if (owner === undefined) continue

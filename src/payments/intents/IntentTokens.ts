@@ -150,8 +150,8 @@ export class IntentTokens extends Context.Service<
         const bytes = Buffer.from(code, "base64url")
         if (bytes.length !== 16 + proofBytes || bytes.toString("base64url") !== code) return Option.none()
         const [id, proof] = [bytes.subarray(0, 16), bytes.subarray(16)]
-        const isProven = config.intentTokenSecrets.some((one) =>
-          timingSafeEqual(resumeProof(Redacted.value(one.secret), id), proof)
+        const isProven = config.intentTokenSecrets.some((key) =>
+          timingSafeEqual(resumeProof(Redacted.value(key.secret), id), proof)
         )
         const uuid = id.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
         return isProven ? decodeId(uuid) : Option.none()

@@ -16,7 +16,7 @@ type Endpoints = ReturnType<typeof refundEndpoints<KeyParams>>
 
 export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effect<Caller, never, R>) {
   const refunds = yield* Refunds
-  const tenant = Effect.map(caller, (one) => one.tenant)
+  const tenant = Effect.map(caller, ({ tenant }) => tenant)
   const answer = (refund: Parameters<typeof refundView>[0], status: 200 | 201 = 200) =>
     jsonResponse({ refund: refundView(refund) }, status)
 

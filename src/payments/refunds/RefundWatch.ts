@@ -30,7 +30,7 @@ const pauseAt = (age: number) =>
   age < 10 * minute ? 2_500 : age < hour ? 15_000 : age < day ? 2 * minute : 10 * minute
 
 const isMismatch = (reason: string | undefined): reason is MismatchReason =>
-  MismatchReason.literals.some((one) => one === reason)
+  MismatchReason.literals.some((literal) => literal === reason)
 
 const make = Effect.gen(function* () {
   const refundRepo = yield* RefundRepo

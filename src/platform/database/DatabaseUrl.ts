@@ -28,8 +28,8 @@ export const parseDatabaseUrl = (text: string): DatabaseUrl | undefined => {
   const params = new URLSearchParams(query)
   const hosts = params.get("host")?.split(",")
   const ports = params.get("port")?.split(",") ?? []
-  const written = authority.split(",").map((one) => {
-    const [, host = "", port = ""] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(one) ?? []
+  const written = authority.split(",").map((server) => {
+    const [, host = "", port = ""] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(server) ?? []
     return serverOf(decodeURIComponent(host), port)
   })
   const servers = hosts?.map((host, index) => serverOf(host, ports[index] ?? ports[0] ?? "")) ?? written

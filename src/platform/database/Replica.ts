@@ -113,7 +113,7 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
             ) AS timeline`,
         decodeState
       ),
-      ([one]) => one
+      ([state]) => state
     )
   /** The reason, logged last, why the replica may not be used. */
   let logged: string | undefined

@@ -129,7 +129,7 @@ export const layer = (
                       : envelopeResponse(refusal, requestId, baseUrl)
                   )
                 )
-          return Effect.map(response, (one) => withCommonHeaders(one, requestId))
+          return Effect.map(response, (answer) => withCommonHeaders(answer, requestId))
         })
       }
     }),

@@ -79,12 +79,14 @@ export const acceptsGzip = (header: string | undefined): boolean =>
       .trim()
       .toLowerCase()
       .split(/\s*;\s*/)
-    return (name === "gzip" || name === "*") && !parameters.some((one) => /^q=0(\.0*)?$/.test(one))
+    return (
+      (name === "gzip" || name === "*") && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    )
   })
 
 /** True if the client has the content, by its tag (RFC 9110, 13.1.2). */
 export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? "").split(",").some((one) => one.trim().replace(/^W\//, "") === etag)
+  (ifNoneMatch ?? "").split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
 /**
  * Responds with the bundle, JavaScript by default, gzipped if the client accepts it. A build failure is a defect: the

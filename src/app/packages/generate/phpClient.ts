@@ -14,7 +14,7 @@ const shapeOf = (document: unknown, schema: Json, depth: number): string => {
     return values.map((value) => (typeof value === "string" ? `'${value}'` : String(value))).join("|")
   const options = [...listAt(schema, "anyOf"), ...listAt(schema, "oneOf")]
   if (options.length > 0)
-    return [...new Set(options.map((one) => shapeOf(document, jsonAt(one), depth)))].join("|")
+    return [...new Set(options.map((option) => shapeOf(document, jsonAt(option), depth)))].join("|")
   switch (at(schema, "type")) {
     case "string":
       return "string"
@@ -33,8 +33,8 @@ const shapeOf = (document: unknown, schema: Json, depth: number): string => {
       if (properties.length === 0 || depth === 0) return "array<string, mixed>"
       const required = listAt(schema, "required")
       const fields = properties.map(
-        ([key, one]) =>
-          `${key}${required.includes(key) ? "" : "?"}: ${shapeOf(document, jsonAt(one), depth - 1)}`
+        ([key, property]) =>
+          `${key}${required.includes(key) ? "" : "?"}: ${shapeOf(document, jsonAt(property), depth - 1)}`
       )
       return `array{${fields.join(", ")}}`
     }

@@ -34,7 +34,7 @@ class Types {
     if (values.length > 0) return `Literal[${values.map((value) => JSON.stringify(value)).join(", ")}]`
     const options = [...listAt(schema, "anyOf"), ...listAt(schema, "oneOf")]
     if (options.length > 0)
-      return `Union[${[...new Set(options.map((one, index) => this.of(jsonAt(one), `${hint}${index === 0 ? "" : index}`)))].join(", ")}]`
+      return `Union[${[...new Set(options.map((option, index) => this.of(jsonAt(option), `${hint}${index === 0 ? "" : index}`)))].join(", ")}]`
     switch (at(schema, "type")) {
       case "string":
         return "str"
@@ -59,8 +59,8 @@ class Types {
     if (at(schema, "properties") === undefined) return this.of({ ...schema }, name)
     if (this.#written.has(name)) return name
     const required = listAt(schema, "required")
-    const lines = Object.entries(jsonAt(schema, "properties")).map(([key, one]) => {
-      const type = this.of(jsonAt(one), name + pascal(key))
+    const lines = Object.entries(jsonAt(schema, "properties")).map(([key, property]) => {
+      const type = this.of(jsonAt(property), name + pascal(key))
       return `        ${JSON.stringify(key)}: ${required.includes(key) ? type : `NotRequired[${type}]`},`
     })
     // The call syntax allows any field name, including keywords such as `from`.

@@ -61,7 +61,7 @@ export class WalletConnection {
   /** Reconnects the wallet from before the reload, without a prompt. */
   async restore(dispatch: Dispatch): Promise<void> {
     const rdns = rememberedWallet.get()
-    const wallet = this.#wallets.find((one) => one.rdns === rdns)
+    const wallet = this.#wallets.find((candidate) => candidate.rdns === rdns)
     if (wallet === undefined || this.#wallet !== undefined) return dispatch({ type: "NotConnected" })
     try {
       const [account] = accountsOf(await ask(wallet.provider, "eth_accounts"))

@@ -62,7 +62,7 @@ export const payByTransfer = async (session: Session, again: boolean, dispatch: 
     ])
     const byCalls = earlier === undefined ? session.model().byCalls : earlier.calls !== undefined
     if (!byCalls && chainId !== context.chain.id) return notSent("noticeWrongNetwork", chainId)
-    if (!accounts.some((one) => sameHex(one, account))) return notSent("noticeWrongAccount")
+    if (!accounts.some((connected) => sameHex(connected, account))) return notSent("noticeWrongAccount")
     const start = byCalls ? { nonce: 0, block: 0 } : await startingPoint(provider, account)
     const reused =
       !byCalls &&

@@ -44,7 +44,7 @@ const unbroken = (jws: string): string => jws.replaceAll(/\s+/g, "")
 
 const keyIn = (keys: unknown, kid: unknown): JsonWebKey | undefined => {
   const all: ReadonlyArray<unknown> = isRecord(keys) && Array.isArray(keys["keys"]) ? keys["keys"] : []
-  return all.find((one) => isRecord(one) && one["kid"] === kid) ?? undefined
+  return all.find((key) => isRecord(key) && key["kid"] === kid) ?? undefined
 }
 
 /** True if the text's key is none of these. It may be newer. */

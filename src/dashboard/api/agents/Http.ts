@@ -107,7 +107,7 @@ export const layer = HttpApiBuilder.group(
         const summaries = yield* agents.summaries(tenant.merchantId, tenant.env)
         const page: AgentsPage = {
           configured: agents.configured(tenant.env),
-          agents: [...summaries.filter(isCurrent), ...summaries.filter((one) => !isCurrent(one))].map(
+          agents: [...summaries.filter(isCurrent), ...summaries.filter((summary) => !isCurrent(summary))].map(
             summaryOf
           )
         }
@@ -147,7 +147,7 @@ export const layer = HttpApiBuilder.group(
             allowedHosts: summary.agent.allowedHosts,
             allowedPayees: summary.agent.allowedPayees
           },
-          payments: payments.map((one) => paymentViewOf(summary.agent, one))
+          payments: payments.map((payment) => paymentViewOf(summary.agent, payment))
         }
         return page
       }),

@@ -267,7 +267,7 @@ const make = Effect.gen(function* () {
       )
       return Option.map(
         Option.fromUndefinedOr(row),
-        (one): PaymentHistory => ({ ...one, payment: toPayment(one) })
+        (row): PaymentHistory => ({ ...row, payment: toPayment(row) })
       )
     }, Effect.orDie)
   }

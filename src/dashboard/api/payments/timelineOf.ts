@@ -116,9 +116,9 @@ export const timelineOf = (
       })
     ),
     ...history.verdicts.map(
-      ({ transactionId, verdict, expected, actual, ...one }): TimelineEvent => ({
+      ({ transactionId, verdict, expected, actual, at: judgedAt }): TimelineEvent => ({
         kind: "verdict",
-        ...at(one.at),
+        ...at(judgedAt),
         transactionId,
         verdict,
         expected: readable(verdict, expected),

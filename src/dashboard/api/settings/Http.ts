@@ -81,9 +81,9 @@ export const layer = HttpApiBuilder.group(
             ? Effect.void
             : Effect.forEach(
                 change.withdrawn,
-                (one) => {
+                (receiverChange) => {
                   const withdrawal = Option.some(
-                    withdrawnChange(one, change.email, `, by ${cause(change.email)}`)
+                    withdrawnChange(receiverChange, change.email, `, by ${cause(change.email)}`)
                   )
                   return audit.recording(merchant.id, actorOf(user), Effect.void, () => withdrawal)
                 },

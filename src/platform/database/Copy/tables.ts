@@ -120,7 +120,7 @@ export const sumOf = Effect.fnUntraced(function* (table: string) {
     const parts = yield* decodeParts(yield* sql`FETCH ${sql.literal(String(10 * batch))} FROM summed`)
     if (parts.length === 0) break
     rows += parts.length
-    for (const one of parts) checksum += one.part
+    for (const row of parts) checksum += row.part
   }
   yield* sql`CLOSE summed`
   return TableSum.make({ table, rows, checksum: String(checksum) })

@@ -61,7 +61,7 @@ export const pathTable = (
 export const pathOf = (target: string): string => target.split("?")[0] ?? "/"
 
 export const entryOf = (table: ReadonlyArray<PathMethods>, path: string): PathMethods | undefined =>
-  table.find((one) => one.pattern.test(path))
+  table.find((entry) => entry.pattern.test(path))
 
 /** The value of the header `allow`. */
 export const allowOf = ({ methods }: PathMethods): string => [...methods].sort().join(", ")

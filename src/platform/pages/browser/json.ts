@@ -37,9 +37,9 @@ export const toJson = (value: unknown): string => {
   const keys = Reflect.ownKeys(value)
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index]
-    const one: unknown = key === undefined ? undefined : Reflect.get(value, key)
-    if (typeof key === "string" && one !== undefined)
-      written += `${written === "" ? "" : ","}${quoted(key)}:${toJson(one)}`
+    const member: unknown = key === undefined ? undefined : Reflect.get(value, key)
+    if (typeof key === "string" && member !== undefined)
+      written += `${written === "" ? "" : ","}${quoted(key)}:${toJson(member)}`
   }
   return `{${written}}`
 }
