@@ -121,12 +121,14 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       return hasCode ? { head, nonce: null, pending: null } : { head, nonce, pending }
     }),
     sender: Effect.fn("ChainVerifier.sender")(function* (env, transactionId) {
-      const sent = yield* pool.agreedAnswer(
+      const transaction = yield* pool.agreedAnswer(
         env,
         (node) => node.call("eth_getTransactionByHash", [transactionId], Sent),
         (answer) => (answer === null ? "none" : `${answer.from} ${answer.nonce}`)
       )
-      return sent ? { address: Address.make(getAddress(sent.from)), nonce: sent.nonce } : undefined
+      return transaction
+        ? { address: Address.make(getAddress(transaction.from)), nonce: transaction.nonce }
+        : undefined
     }),
     usedAuthorizations: Effect.fn("ChainVerifier.usedAuthorizations")(function* (env, transactionId, payer) {
       return yield* pool.agreedAnswer(

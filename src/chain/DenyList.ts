@@ -44,9 +44,9 @@ const parseLines = (path: string, text: string): Effect.Effect<ReadonlySet<strin
   Effect.gen(function* () {
     const addresses = new Set<string>()
     for (const [index, line] of text.split("\n").entries()) {
-      const written = line.replace(/#.*/, "").trim()
-      if (written === "") continue
-      const address = parseAddress(written)
+      const entry = line.replace(/#.*/, "").trim()
+      if (entry === "") continue
+      const address = parseAddress(entry)
       if (address === undefined)
         return yield* new DenyListRefused({
           message: `DENY_LIST: line ${index + 1} of ${path} is not an address. Write one address a line, 0x and 40 hex digits; comments begin with #.`
@@ -84,31 +84,31 @@ const inForce = (version: () => DenyListVersion): DenyList => ({
 
 const watch = Effect.fnUntraced(function* (path: string) {
   const alerts = yield* Alerts
-  let judged = yield* fingerprintOf(path)
-  let seen = judged
+  let judgedFingerprint = yield* fingerprintOf(path)
+  let fingerprint = judgedFingerprint
   let version = yield* readDenyList(path)
 
   const look = Effect.gen(function* () {
-    const before = seen
-    seen = yield* fingerprintOf(path)
+    const before = fingerprint
+    fingerprint = yield* fingerprintOf(path)
     // A file that is still being written is left until it stops changing.
-    if (seen === judged || seen !== before) return
-    const read = yield* Effect.result(readDenyList(path))
-    if (read._tag === "Failure")
+    if (fingerprint === judgedFingerprint || fingerprint !== before) return
+    const result = yield* Effect.result(readDenyList(path))
+    if (result._tag === "Failure")
       yield* alerts.raise({
         kind: "deny_list_refused",
         tenant: Option.none(),
         subject: alertSubject,
-        message: `${read.failure.message} The version of ${version.date.toISOString()} stays in force until the file is corrected.`
+        message: `${result.failure.message} The version of ${version.date.toISOString()} stays in force until the file is corrected.`
       })
     else {
-      version = read.success
+      version = result.success
       yield* Effect.logInfo(
         `The deny list of ${version.date.toISOString()} is in force: ${pluralised(version.addresses.size, "address", "addresses")}`
       )
       yield* alerts.resolve("deny_list_refused", alertSubject)
     }
-    judged = seen
+    judgedFingerprint = fingerprint
   })
   yield* periodic("Reading the deny list", Effect.sleep("2 seconds"), look)
   return inForce(() => version)

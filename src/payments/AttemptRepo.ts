@@ -257,7 +257,12 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)
     }, Effect.orDie),
 
-    mayPayAnotherPayment: Effect.fn("AttemptRepo.mayPayAnotherPayment")(function* (payment, payer, sent, at) {
+    mayPayAnotherPayment: Effect.fn("AttemptRepo.mayPayAnotherPayment")(function* (
+      payment,
+      payer,
+      transactionId,
+      at
+    ) {
       const rows = yield* sql`
         SELECT 1 FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
         WHERE a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL AND p.id <> ${payment.id}
@@ -267,7 +272,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
         -- Or the wallet reported a transaction for such a payment, and the report is undecided.
         SELECT 1 FROM payment_reports r JOIN payments p ON p.id = r.payment_id
         WHERE r.payer_address = ${toBytes(payer)} AND r.next_check_at IS NOT NULL AND p.id <> ${payment.id}
-          AND (r.transaction_id = ${toBytes(sent)}
+          AND (r.transaction_id = ${toBytes(transactionId)}
             OR r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}::timestamptz)
           AND p.env = ${payment.env} AND p.status <> 'settled' AND p.receiver = ${toBytes(payment.receiver)}
           AND p.amount = ${payment.amount.toString()}::numeric

@@ -184,11 +184,11 @@ export class PaymentAttempts extends Context.Service<
        */
       const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
         if (payment.status !== "pending") return false
-        const sent = yield* attemptRepo.unclaimedTransfer(payment, payer)
-        if (Option.isNone(sent)) return false
+        const transactionId = yield* attemptRepo.unclaimedTransfer(payment, payer)
+        if (Option.isNone(transactionId)) return false
         const { amount, env, receiver } = payment
         // A transfer signed for one payment pays no other.
-        const nonces = yield* chain.usedAuthorizations(env, sent.value, payer)
+        const nonces = yield* chain.usedAuthorizations(env, transactionId.value, payer)
         if (nonces === undefined) return true
         const signedPayments =
           nonces.length === 0
@@ -198,13 +198,13 @@ export class PaymentAttempts extends Context.Service<
         const at = yield* DateTime.nowAsDate
         if (
           signedPayments.length === 0 &&
-          (yield* attemptRepo.mayPayAnotherPayment(payment, payer, sent.value, at))
+          (yield* attemptRepo.mayPayAnotherPayment(payment, payer, transactionId.value, at))
         )
           return false
         if (yield* transferRepo.awaitsSettlement({ env, payer, receiver, amount })) return true
-        const transfer = { amount, env, payer, receiver, transactionId: sent.value }
+        const transfer = { amount, env, payer, receiver, transactionId: transactionId.value }
         // A transfer that replaces a dropped one pays the payment of the dropped one.
-        const sender = yield* chain.sender(env, sent.value)
+        const sender = yield* chain.sender(env, transactionId.value)
         const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, true)
         if (replaced === undefined) return true
         if (replaced.length > 0) return false

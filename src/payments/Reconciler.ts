@@ -156,8 +156,11 @@ const make = Effect.gen(function* () {
       const readUntil = Effect.fnUntraced(function* (env: Env) {
         if (!executes(env)) return at
         const cursor = yield* transferRepo.cursor(env)
-        const read = Option.match(cursor, { onNone: () => 0, onSome: ({ blockTime }) => blockTime.getTime() })
-        return new Date(Math.min(read, at.getTime()))
+        const readUntil = Option.match(cursor, {
+          onNone: () => 0,
+          onSome: ({ blockTime }) => blockTime.getTime()
+        })
+        return new Date(Math.min(readUntil, at.getTime()))
       })
       const before = (time: Date) => new Date(time.getTime() - Duration.toMillis(paymentExpiry))
       const failed = yield* repo.expire({

@@ -91,7 +91,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
     ...makeMatchingSql(sql),
 
     takeUnmatched: Effect.fn("TransferRepo.takeUnmatched")(function* (env, at, leaseUntil, limit) {
-      const taken = yield* decode(sql`
+      const transfers = yield* decode(sql`
         WITH due AS (
           SELECT id FROM incoming_transfers WHERE env = ${env} AND match_at <= ${at} AND ${isUnleased(at)}
           ORDER BY match_at, block_number, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
@@ -104,7 +104,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
             .map((column) => `t.${column}`)
             .join(", ")
         )}`)
-      return taken.toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
+      return transfers.toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
     }, Effect.orDie),
 
     noteMatch: Effect.fn("TransferRepo.noteMatch")(function* (id, outcome) {

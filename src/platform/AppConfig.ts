@@ -67,8 +67,8 @@ const openedBy = ({ mainnet }: Settings): ReadonlyArray<Env> => {
 }
 
 /** The other settings that an opened network needs. A rehearsal on this machine needs none of them. */
-const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<RefusedSetting> => {
-  const { baseUrl, port } = read
+const whyNotOpen = (settings: Settings, env: Env): ReadonlyArray<RefusedSetting> => {
+  const { baseUrl, port } = settings
   const { execution, name, nodes } = networks[env]
   const refused: Array<RefusedSetting> = []
   const origin = new URL(Option.getOrElse(baseUrl, () => `http://localhost:${port}`))
@@ -81,7 +81,7 @@ const whyNotOpen = (read: Settings, env: Env): ReadonlyArray<RefusedSetting> => 
   const nameOf = (url: string) => new URL(url).hostname.replace(/\.$/, "")
   const isPublic = (url: string) => nodes.default.some((node) => nameOf(node) === nameOf(url))
   const own = new Set(
-    rpcUrlsOf(read)
+    rpcUrlsOf(settings)
       [env].filter((url) => !isPublic(url))
       .map((url) => `${nameOf(url)}:${new URL(url).port}`)
   )
@@ -109,11 +109,12 @@ const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<Refused
 const replicaConnections = 8
 
 /** Contradictions between settings. */
-const contradictions = (read: Settings, env: Environment): ReadonlyArray<RefusedSetting> => {
-  const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
+const contradictions = (settings: Settings, env: Environment): ReadonlyArray<RefusedSetting> => {
+  const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } =
+    settings
   const refused: Array<RefusedSetting> = []
-  if (read.environment === "production") {
-    if (Option.isNone(read.baseUrl)) refused.push(wrongSetting("BASE_URL", baseUrlFormat))
+  if (settings.environment === "production") {
+    if (Option.isNone(settings.baseUrl)) refused.push(wrongSetting("BASE_URL", baseUrlFormat))
     if (Option.isNone(databaseUrl)) refused.push(wrongSetting("DATABASE_URL", postgresFormat))
     if (Option.isNone(intentTokenSecrets))
       refused.push(wrongSetting("INTENT_TOKEN_SECRETS", intentTokenFormat))
@@ -123,7 +124,7 @@ const contradictions = (read: Settings, env: Environment): ReadonlyArray<Refused
         variable: "WEBHOOK_ALLOWED_HOSTS",
         message: "WEBHOOK_ALLOWED_HOSTS must be unset in production: it lets webhooks reach private addresses"
       })
-    if (read.testWallet === "on")
+    if (settings.testWallet === "on")
       refused.push({
         variable: "TEST_WALLET",
         message: "TEST_WALLET must be unset in production: it is for local chains"
@@ -134,13 +135,13 @@ const contradictions = (read: Settings, env: Environment): ReadonlyArray<Refused
       variable: "DATABASE_REPLICA_URL",
       message: "DATABASE_REPLICA_URL needs DATABASE_URL: the embedded database has no replica"
     })
-  refused.push(...openedBy(read).flatMap((env) => whyNotOpen(read, env)))
-  refused.push(...descendingLimits(read))
+  refused.push(...openedBy(settings).flatMap((env) => whyNotOpen(settings, env)))
+  refused.push(...descendingLimits(settings))
   for (const [variable, url, rules] of [
     ["DATABASE_URL", databaseUrl, parameterRules.postgres],
     ["DATABASE_REPLICA_URL", replicaUrl, parameterRules.postgres],
-    ["REDIS_URL", read.redisUrl, parameterRules.redis],
-    ["SMTP_URL", read.smtpUrl, parameterRules.mail]
+    ["REDIS_URL", settings.redisUrl, parameterRules.redis],
+    ["SMTP_URL", settings.smtpUrl, parameterRules.mail]
   ] as const) {
     if (Option.isNone(url)) continue
     const judged = judgeParameters(variable, url.value, rules)
@@ -148,8 +149,8 @@ const contradictions = (read: Settings, env: Environment): ReadonlyArray<Refused
     const messages = unread ? [...judged.refused, unread] : judged.refused
     refused.push(...messages.map((message) => ({ variable, message })))
   }
-  refused.push(...sharedMnemonics({ test: read.testnetMnemonic, live: read.mainnetMnemonic }))
-  const { connections, workers } = read
+  refused.push(...sharedMnemonics({ test: settings.testnetMnemonic, live: settings.mainnetMnemonic }))
+  const { connections, workers } = settings
   const singleProcessReason = workers === "auto" || workers === 1 ? undefined : whySingleProcess(machine)
   if (singleProcessReason !== undefined) refused.push({ variable: "WORKERS", message: singleProcessReason })
   const tooMany = whyTooMany(workers, connections)
@@ -178,14 +179,14 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   env: Environment
 ): Effect.fn.Return<typeof AppConfig.Service, ConfigRefusal, SecureRandom.SecureRandom> {
   const { refused, set } = withSecretFiles(env)
-  const read = yield* readSettings(refused).pipe(
+  const settings = yield* readSettings(refused).pipe(
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: set }))
   )
   // Checked before anything is generated in DATA_DIR.
-  const stops = contradictions(read, env)
+  const stops = contradictions(settings, env)
   if (stops.length > 0) return yield* ConfigRefusal.of(stops)
 
-  const { dataDir, environment, intentTokenSecrets, encryptionKeys, testnetMnemonic, port } = read
+  const { dataDir, environment, intentTokenSecrets, encryptionKeys, testnetMnemonic, port } = settings
   const production = environment === "production"
   const generated =
     Option.isSome(intentTokenSecrets) && Option.isSome(encryptionKeys)
@@ -196,7 +197,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       Option.isSome(testnetMnemonic) || production
         ? testnetMnemonic
         : Option.some(yield* developmentMnemonic(dataDir)),
-    live: read.mainnetMnemonic
+    live: settings.mainnetMnemonic
   }
   // The operator may have copied the generated mnemonic into the live setting.
   const [shared] = sharedMnemonics(mnemonics)
@@ -208,65 +209,65 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       onNone: () => connections,
       onSome: ({ of }) => Math.max(1, Math.floor(connections / of))
     })
-  const baseUrl = Option.getOrElse(read.baseUrl, () => `http://localhost:${port}`)
-  const rpcUrls = rpcUrlsOf(read)
-  const mailFrom = Option.getOrElse(read.mailFrom, () => `quittance@${new URL(baseUrl).hostname}`)
+  const baseUrl = Option.getOrElse(settings.baseUrl, () => `http://localhost:${port}`)
+  const rpcUrls = rpcUrlsOf(settings)
+  const mailFrom = Option.getOrElse(settings.mailFrom, () => `quittance@${new URL(baseUrl).hostname}`)
 
   return {
     port,
-    host: read.host,
+    host: settings.host,
     baseUrl,
     environment,
     sibling,
-    connections: { database: shareOf(read.connections), replica: shareOf(replicaConnections) },
-    database: Option.match(read.databaseUrl, {
+    connections: { database: shareOf(settings.connections), replica: shareOf(replicaConnections) },
+    database: Option.match(settings.databaseUrl, {
       onSome: (url) => ({ _tag: "Postgres", url: Redacted.make(url) }) as const,
       onNone: () => ({ _tag: "Embedded", directory: embeddedIn(dataDir) }) as const
     }),
-    replicaUrl: Option.map(read.replicaUrl, Redacted.make),
+    replicaUrl: Option.map(settings.replicaUrl, Redacted.make),
     dataDir,
     rpcUrls,
-    opened: openedBy(read),
+    opened: openedBy(settings),
     explorerUrls: byEnv((network) => explorerUrlOf(network, rpcUrls[network])),
-    confirmations: { test: read.testnetConfirmations, live: networks.live.confirmations },
-    finalityDepth: Option.match(read.finalityDepth, { onNone: () => ({}), onSome: (test) => ({ test }) }),
+    confirmations: { test: settings.testnetConfirmations, live: networks.live.confirmations },
+    finalityDepth: Option.match(settings.finalityDepth, { onNone: () => ({}), onSome: (test) => ({ test }) }),
     settlementLevels: byEnv((network) =>
-      settlementLevelsOf(networks[network], (name) => read.settlementLimits[name])
+      settlementLevelsOf(networks[network], (name) => settings.settlementLimits[name])
     ),
     faucet: {
-      privateKey: Option.map(read.faucetKey, (key) => Redacted.make(key)),
-      usdcAtomic: BigInt(read.faucetUsdc) * 1_000_000n,
-      gasWei: read.faucetGasWei
+      privateKey: Option.map(settings.faucetKey, (key) => Redacted.make(key)),
+      usdcAtomic: BigInt(settings.faucetUsdc) * 1_000_000n,
+      gasWei: settings.faucetGasWei
     },
     relaying: {
-      factories: read.factories,
-      wei: byEnv((network) => relayWeiOf(networks[network], (name) => read.relayWei[name])),
-      reserveWei: read.reserveWei
+      factories: settings.factories,
+      wei: byEnv((network) => relayWeiOf(networks[network], (name) => settings.relayWei[name])),
+      reserveWei: settings.reserveWei
     },
-    testWallet: read.testWallet === "on",
-    denyList: read.denyList,
+    testWallet: settings.testWallet === "on",
+    denyList: settings.denyList,
     walletMnemonics: byEnv((network) => Option.map(mnemonics[network], (words) => Redacted.make(words))),
     intentTokenSecrets: toKeyedSecrets(
       Option.getOrElse(intentTokenSecrets, () => [generated?.intentTokenSecrets ?? ""])
     ),
     encryptionKeys: toKeyedSecrets(Option.getOrElse(encryptionKeys, () => [generated?.encryptionKeys ?? ""])),
-    onrampUrl: read.onrampUrl,
-    walletConnect: Option.map(read.walletConnectProjectId, (projectId) => ({
+    onrampUrl: settings.onrampUrl,
+    walletConnect: Option.map(settings.walletConnectProjectId, (projectId) => ({
       projectId,
-      relayUrl: read.walletConnectRelayUrl
+      relayUrl: settings.walletConnectRelayUrl
     })),
-    trustedProxyHops: read.trustedProxyHops,
-    webhookAllowedHosts: read.webhookAllowedHosts,
-    paymentExpiry: read.paymentExpiry,
-    webhookAttemptRetention: read.webhookAttemptRetention,
-    rateLimitPerKey: read.rateLimitPerKey,
-    redisUrl: Option.map(read.redisUrl, (url) => Redacted.make(url)),
-    metrics: Option.map(read.metricsPort, (port) => ({ host: read.metricsHost, port: port })),
-    otlp: Option.map(read.otlpUrl, (url) => ({ url, headers: headersOf(read.otlpHeaders) })),
-    shutdownDelay: Option.getOrElse(read.shutdownDelay, () => Duration.seconds(production ? 3 : 0)),
-    signUp: Option.getOrElse(read.signUp, () => (production ? "closed" : "open")),
-    liveReceiverDelay: read.liveReceiverDelay,
-    smtp: Option.map(read.smtpUrl, (url) => ({ url: Redacted.make(url), from: mailFrom }))
+    trustedProxyHops: settings.trustedProxyHops,
+    webhookAllowedHosts: settings.webhookAllowedHosts,
+    paymentExpiry: settings.paymentExpiry,
+    webhookAttemptRetention: settings.webhookAttemptRetention,
+    rateLimitPerKey: settings.rateLimitPerKey,
+    redisUrl: Option.map(settings.redisUrl, (url) => Redacted.make(url)),
+    metrics: Option.map(settings.metricsPort, (port) => ({ host: settings.metricsHost, port: port })),
+    otlp: Option.map(settings.otlpUrl, (url) => ({ url, headers: headersOf(settings.otlpHeaders) })),
+    shutdownDelay: Option.getOrElse(settings.shutdownDelay, () => Duration.seconds(production ? 3 : 0)),
+    signUp: Option.getOrElse(settings.signUp, () => (production ? "closed" : "open")),
+    liveReceiverDelay: settings.liveReceiverDelay,
+    smtp: Option.map(settings.smtpUrl, (url) => ({ url: Redacted.make(url), from: mailFrom }))
   }
 })
 

@@ -151,10 +151,10 @@ const runMigrations = (connection: Connection, where: string) =>
     connection,
     where,
     Effect.gen(function* () {
-      const wanted = yield* Migrations
+      const required = yield* Migrations
       yield* onPrimary(connection.connector)
-      yield* migrate(wanted, where)
-      const isWhole = Object.keys(migrations).every((name) => name in wanted)
+      yield* migrate(required, where)
+      const isWhole = Object.keys(migrations).every((name) => name in required)
       const missing = isWhole ? yield* missingTables : []
       if (missing.length > 0)
         return yield* new DatabaseRefusal({
@@ -219,8 +219,8 @@ export const layer = Layer.unwrap(opened)
 /** Indexes only make reads faster, so the service serves requests while they are built. */
 export const layerIndexes = Layer.effectDiscard(
   Effect.gen(function* () {
-    const wanted = yield* Migrations
-    if (Object.values(wanted).every(({ indexes }) => indexes === undefined)) return
+    const required = yield* Migrations
+    if (Object.values(required).every(({ indexes }) => indexes === undefined)) return
     const { database } = yield* AppConfig
     const connection = yield* connectionOf(database)
     let built = false

@@ -87,13 +87,13 @@ const orderHeaders = (
   secret: string
 ): OrderHeaders | Record<never, never> => {
   if (order === undefined) return {}
-  const sent = { paymentId: order.paymentId, intentUrl: headerSafe(order.intentUrl) }
+  const headerOrder = { paymentId: order.paymentId, intentUrl: headerSafe(order.intentUrl) }
   // Servers may reject longer headers, and the event must arrive.
-  if (sent.intentUrl.length > maxHeaderLength) return {}
+  if (headerOrder.intentUrl.length > maxHeaderLength) return {}
   return {
-    "quittance-payment-id": sent.paymentId,
-    "quittance-intent-url": sent.intentUrl,
-    "quittance-order-signature": orderSignature({ ...signable, order: sent }, secret)
+    "quittance-payment-id": headerOrder.paymentId,
+    "quittance-intent-url": headerOrder.intentUrl,
+    "quittance-order-signature": orderSignature({ ...signable, order: headerOrder }, secret)
   }
 }
 

@@ -180,19 +180,19 @@ const payments = HttpApiBuilder.group(
     /** The response for a settled payment, with any payment header. It moves nothing. */
     const settledResponse = Effect.fnUntraced(function* (
       payment: Payment,
-      sent: ExactPayment | string | undefined,
+      header: ExactPayment | string | undefined,
       resource: string
     ) {
       const { reported } = payment
-      if (typeof sent !== "object" || reported?.evidence.payer !== sent.authorization.from)
+      if (typeof header !== "object" || reported?.evidence.payer !== header.authorization.from)
         return paymentBody(payment)
       const { payer, transactionId: transaction } = reported.evidence
-      const receipt = sent.asksReceipt ? receiptOf(payment, resource) : undefined
+      const receipt = header.asksReceipt ? receiptOf(payment, resource) : undefined
       const extensions = receipt === undefined ? {} : yield* signed(receipt, receiptEntry)
       return withOutcome(
         paymentBody(payment),
-        { success: true, payer, transaction, network: sent.network, ...extensions },
-        sent.version
+        { success: true, payer, transaction, network: header.network, ...extensions },
+        header.version
       )
     })
 
@@ -213,25 +213,30 @@ const payments = HttpApiBuilder.group(
         const payment = stored.value
         if (payment.status === "failed") return yield* new PaymentFailed()
         const resource = `${baseUrl}/api/v1/payments/${payment.id}/x402?pk=${query.pk}`
-        const sent = yield* sentPayment(headers)
-        if (payment.status === "settled") return yield* settledResponse(payment, sent, resource)
-        if (sent === undefined)
+        const header = yield* sentPayment(headers)
+        if (payment.status === "settled") return yield* settledResponse(payment, header, resource)
+        if (header === undefined)
           return yield* paymentRequired(
             payment,
             resource,
             "PAYMENT-SIGNATURE or X-PAYMENT header is required"
           )
-        if (typeof sent === "string") return yield* paymentRequired(payment, resource, sent)
+        if (typeof header === "string") return yield* paymentRequired(payment, resource, header)
         yield* within(limiter.take(`x402 ${client}`, headerLimit))
         const answer = yield* service
-          .settlePayment(principal.merchant, payment, sent, requirementsOf(payment, sent.version, resource))
+          .settlePayment(
+            principal.merchant,
+            payment,
+            header,
+            requirementsOf(payment, header.version, resource)
+          )
           .pipe(orChainUnavailable)
         const now = Option.getOrElse(yield* repo.find(tenant, params.id), () => payment)
         // The payment was settled by this header or in another way: nothing is left to pay.
-        if (now.status === "settled") return yield* settledResponse(now, sent, resource)
+        if (now.status === "settled") return yield* settledResponse(now, header, resource)
         if (now.status === "failed") return yield* new PaymentFailed()
         const error = answer.success ? "settlement_pending" : (answer.errorReason ?? "invalid payment")
-        return withOutcome(yield* paymentRequired(now, resource, error), answer, sent.version)
+        return withOutcome(yield* paymentRequired(now, resource, error), answer, header.version)
       })
     )
   })

@@ -135,15 +135,15 @@ const make = Effect.gen(function* () {
       })
     }
     // Only this settlement uses the authorization, so the age of its transfer does not matter.
-    const seen = yield* payments.check(payment.value, evidence, at, { sinceBlock: 0n })
-    switch (seen._tag) {
+    const check = yield* payments.check(payment.value, evidence, at, { sinceBlock: 0n })
+    switch (check._tag) {
       case "Settled":
         return yield* finish(settlement, { status: "settled", transactionId })
       case "Refused": {
-        if (!seen.final) return settlement
+        if (!check.final) return settlement
         // The money has moved. If another transfer settled the payment first, this is a second transfer,
         // under the transaction noted here.
-        switch (seen.error._tag) {
+        switch (check.error._tag) {
           case "PaymentReportConflict":
             return yield* fail(settlement, alreadySettled)
           case "PaymentFailed":
@@ -154,7 +154,7 @@ const make = Effect.gen(function* () {
       }
       case "Pending":
         // The money has moved and waits for the merchant's decision, so nothing more is sent.
-        return seen.reason === "denied" ? yield* giveUp(settlement, "settlement_pending") : settlement
+        return check.reason === "denied" ? yield* giveUp(settlement, "settlement_pending") : settlement
       default:
         return settlement
     }
@@ -292,9 +292,9 @@ const make = Effect.gen(function* () {
           yield* repo.storeTransaction(settlement.id, id)
           return { settlement: { ...settlement, transactionId: id }, open: true }
         }
-        const seen = actor === "reconciler" ? yield* stateOf(settlement) : "open"
+        const chainState = actor === "reconciler" ? yield* stateOf(settlement) : "open"
         // The authorization has ended, whatever happens to our transaction: its nonce may never be mined.
-        return seen === "used" || seen === "expired"
+        return chainState === "used" || chainState === "expired"
           ? ended(yield* recover(settlement, false))
           : { settlement, open: true }
       }

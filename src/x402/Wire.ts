@@ -127,20 +127,20 @@ const transferMethodIn = (extra: typeof Extra.Type | null | undefined) => {
 
 const requirementsOf = (
   version: X402Version,
-  read: Omit<typeof RequirementsV2.Type, "amount">,
+  requirements: Omit<typeof RequirementsV2.Type, "amount">,
   amount: string,
   resource: string | null | undefined
 ): Requirements => ({
   version,
-  scheme: read.scheme,
-  network: read.network,
+  scheme: requirements.scheme,
+  network: requirements.network,
   amount: BigInt(amount),
-  asset: addressOf(read.asset),
-  payTo: addressOf(read.payTo),
-  maxTimeoutSeconds: read.maxTimeoutSeconds,
-  domain: domainIn(read.extra),
+  asset: addressOf(requirements.asset),
+  payTo: addressOf(requirements.payTo),
+  maxTimeoutSeconds: requirements.maxTimeoutSeconds,
+  domain: domainIn(requirements.extra),
   resource: resource ?? undefined,
-  transferMethod: transferMethodIn(read.extra)
+  transferMethod: transferMethodIn(requirements.extra)
 })
 
 const paymentOf = (
@@ -150,7 +150,7 @@ const paymentOf = (
   { signature, authorization }: typeof ExactPayload.Type,
   extensions: unknown
 ): ExactPayment => {
-  const read: Authorization = {
+  const terms: Authorization = {
     from: addressOf(authorization.from),
     to: addressOf(authorization.to),
     value: BigInt(authorization.value),
@@ -162,7 +162,7 @@ const paymentOf = (
     version,
     scheme,
     network,
-    authorization: { ...read, signature: hex(signature) },
+    authorization: { ...terms, signature: hex(signature) },
     identifier: Option.getOrUndefined(decodeIdentifier(extensions))?.["payment-identifier"].info.id,
     asksReceipt: Predicate.hasProperty(extensions, "offer-receipt")
   }
@@ -177,19 +177,21 @@ const decodePayloadV2 = Schema.decodeUnknownEffect(PayloadV2, lenient)
 /** Parses one entry of `accepts`. Fails with the schema's issue. */
 export const readRequirements = (version: X402Version, value: unknown) =>
   version === 1
-    ? Effect.map(decodeRequirementsV1(value), (read) =>
-        requirementsOf(1, read, read.maxAmountRequired, read.resource)
+    ? Effect.map(decodeRequirementsV1(value), (requirements) =>
+        requirementsOf(1, requirements, requirements.maxAmountRequired, requirements.resource)
       )
-    : Effect.map(decodeRequirementsV2(value), (read) => requirementsOf(2, read, read.amount, undefined))
+    : Effect.map(decodeRequirementsV2(value), (requirements) =>
+        requirementsOf(2, requirements, requirements.amount, undefined)
+      )
 
 /** The decoded header `X-PAYMENT` or `PAYMENT-SIGNATURE`. Fails with the schema's issue. */
 export const readPayment = (version: X402Version, value: unknown) =>
   version === 1
-    ? Effect.map(decodePayloadV1(value), (read) =>
-        paymentOf(1, read.scheme, read.network, read.payload, undefined)
+    ? Effect.map(decodePayloadV1(value), (payment) =>
+        paymentOf(1, payment.scheme, payment.network, payment.payload, undefined)
       )
-    : Effect.map(decodePayloadV2(value), (read) =>
-        paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.extensions)
+    : Effect.map(decodePayloadV2(value), (payment) =>
+        paymentOf(2, payment.accepted.scheme, payment.accepted.network, payment.payload, payment.extensions)
       )
 
 /** JSON as a header value: UTF-8 in base64 with padding. */

@@ -7,7 +7,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
 import { requireMerchant } from "./requireMerchant.ts"
 
-const shown = 100
+const maxShown = 100
 
 const list = Command.make(
   "list",
@@ -22,7 +22,7 @@ const list = Command.make(
   Effect.fn("audit list")(function* (input) {
     if (Option.isSome(input.merchant)) yield* requireMerchant(input.merchant.value)
     const entries = yield* (yield* AuditRepo).list(Option.getOrNull(input.merchant), {
-      limit: shown,
+      limit: maxShown,
       ...Option.match(input.before, { onNone: () => ({}), onSome: (before) => ({ before }) })
     })
     const last = entries.at(-1)
@@ -33,7 +33,7 @@ const list = Command.make(
         ({ actor, at, env, merchantId, position, summary }) =>
           `${position}  ${at.toISOString()}  ${env ?? "all"}  ${merchantId ?? "the service"}  ${actor} ${summary}`
       ),
-      ...(last !== undefined && entries.length === shown
+      ...(last !== undefined && entries.length === maxShown
         ? [`Earlier entries: bun run cli audit list${ofMerchant} --before ${last.position}`]
         : [])
     ])

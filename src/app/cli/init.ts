@@ -206,7 +206,7 @@ export const init = Command.make(
       if (passwordIn(secretNamed("database-url")?.next ?? "") !== password) refused.push(otherPassword)
     if (refused.length > 0)
       return yield* new CommandFailed({ message: ["Nothing was changed.", ...refused].join("\n") })
-    const written = yield* Effect.try({
+    const secretFiles = yield* Effect.try({
       try: () => {
         // Only this user can enter a new directory. A volume's directory belongs to its containers.
         mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -221,8 +221,8 @@ export const init = Command.make(
       },
       catch: unusable("written")
     })
-    yield* print(input.json, { secrets: written.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
-      ...written.map(({ how, path, what }) => `${how.padEnd(9)} ${path}  ${what}`),
+    yield* print(input.json, { secrets: secretFiles.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
+      ...secretFiles.map(({ how, path, what }) => `${how.padEnd(9)} ${path}  ${what}`),
       "Store copies of all secrets elsewhere. Without the encryption keys and the mnemonic, webhook secrets and agents' wallets are lost."
     ])
   })

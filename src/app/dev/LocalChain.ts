@@ -148,8 +148,8 @@ const make = Effect.fn("LocalChain.make")(function* (
     faucetPrivateKey: Redacted.make(toHex(faucet.getHdKey().privateKey ?? new Uint8Array())),
     mint: Effect.fn("LocalChain.mint")(function* (to, atomicUsdc) {
       const data = encodeFunctionData({ abi: usdcAbi, functionName: "mint", args: [to, atomicUsdc] })
-      const sent = yield* rpc("eth_sendTransaction", [{ from: owner, to: network.usdc.address, data }])
-      const hash = yield* Schema.decodeUnknownEffect(TransactionHash)(sent).pipe(
+      const response = yield* rpc("eth_sendTransaction", [{ from: owner, to: network.usdc.address, data }])
+      const hash = yield* Schema.decodeUnknownEffect(TransactionHash)(response).pipe(
         Effect.mapError(() => new LocalChainError({ reason: "setup", message: "mint gave no hash" }))
       )
       yield* awaitReceipt(hash)

@@ -188,7 +188,7 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     ),
     ({ body }) => `sent by the service, proven on chain ${chainId}: ${body.payment.status}`
   )
-  const left = yield* balance
+  const remainingBalance = yield* balance
   const event = yield* shop.settled.pipe(
     Effect.timeoutOrElse({
       duration: "10 seconds",
@@ -196,7 +196,7 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     })
   )
   yield* Console.log(
-    `${"Webhook".padEnd(18)}${event.type} verified; ${left === gas ? "the buyer spent no gas" : "the buyer spent gas"}; the shop ships`
+    `${"Webhook".padEnd(18)}${event.type} verified; ${remainingBalance === gas ? "the buyer spent no gas" : "the buyer spent gas"}; the shop ships`
   )
   const transactionId = settled.body.payment.reportedTransactionId ?? ""
   return { issued, merchant, baseUrl: config.baseUrl, buyerDidToken, transactionId }

@@ -63,8 +63,8 @@ const bytesOf = async (name: string): Promise<Uint8Array | undefined> => {
 /** Replaces the package URLs in a text with those that contain a digest. */
 export const namingContents = async (text: string, baseUrl: string): Promise<string> => {
   const short = (name: string) => `${baseUrl}/packages/${name}`
-  const named = Object.keys(archives).filter((name) => text.includes(short(name)))
-  const contents = await Promise.all(named.map(async (name) => ({ name, bytes: await bytesOf(name) })))
+  const packageNames = Object.keys(archives).filter((name) => text.includes(short(name)))
+  const contents = await Promise.all(packageNames.map(async (name) => ({ name, bytes: await bytesOf(name) })))
   return contents.reduce(
     (all, { bytes, name }) =>
       bytes === undefined

@@ -64,14 +64,14 @@ export const siteFiles = (baseUrl: string): ((path: string) => Promise<SiteFile 
     )
     const bytes = new TextEncoder().encode(text)
     const extension = /\.(\w+)$/.exec(path)?.[1] ?? ""
-    const made = {
+    const siteFile = {
       bytes,
       gzip: Bun.gzipSync(bytes, { level: 9 }),
       etag: `"${sha256(text)}"`,
       contentType: contentTypes[extension] ?? "application/octet-stream",
       policy: extension === "html" ? policyFor(text) : undefined
     }
-    cache.set(path, made)
-    return made
+    cache.set(path, siteFile)
+    return siteFile
   }
 }

@@ -87,12 +87,12 @@ const hasMoved = ({ outcome }: NonceState) => outcome === "moved"
  * Combines the nodes' sightings. If any node shows that money moved, a majority verifies it afterwards. A majority
  * must show that nothing moved.
  */
-const combinedState = (seen: ReadonlyArray<NonceState>, nodes: number): NonceState => {
-  const moved = seen.find(hasMoved)
+const combinedState = (states: ReadonlyArray<NonceState>, nodes: number): NonceState => {
+  const moved = states.find(hasMoved)
   if (moved !== undefined) return moved
   const [reverted, lost] = [
-    seen.filter(({ outcome }) => outcome === "reverted"),
-    seen.filter(({ outcome }) => outcome === "lost")
+    states.filter(({ outcome }) => outcome === "reverted"),
+    states.filter(({ outcome }) => outcome === "lost")
   ]
   const [first] = reverted
   if (first !== undefined && reverted.length * 2 > nodes) return first
@@ -272,13 +272,15 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
     broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
       Effect.flatMap(
         Effect.forEach(pool.nodes(env), (node) => send(node, raw), { concurrency: "unbounded" }),
-        (sent) => {
-          const all = sent.map(({ answer }) => answer)
+        (broadcasts) => {
+          const all = broadcasts.map(({ answer }) => answer)
           if (all.includes("accepted")) return Effect.succeed("accepted")
           if (all.length === 0 || all.includes("unknown")) return Effect.succeed("unknown")
           if (all.includes("taken")) return knows(versions)
           return isShortOfFunds(raw).pipe(
-            Effect.tap((isShort) => (isShort ? Effect.void : Effect.forEach(sent, ({ alert }) => alert))),
+            Effect.tap((isShort) =>
+              isShort ? Effect.void : Effect.forEach(broadcasts, ({ alert }) => alert)
+            ),
             Effect.map((isShort): Broadcast => (isShort ? "no_funds" : "unknown")),
             Effect.orElseSucceed((): Broadcast => "unknown")
           )
@@ -288,7 +290,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
     nonceState: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         pool.gather(env, (node) => check(node, nonce, versions), hasMoved),
-        (seen) => combinedState(seen, pool.nodes(env).length)
+        (states) => combinedState(states, pool.nodes(env).length)
       ),
     /** The same, asking all nodes. Succeeds even without a majority; fewer nodes can only prove that money moved. */
     nonceStateOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>

@@ -132,16 +132,16 @@ export const makeOutbox = ({
     if (input.outcome !== null) return stateOf(input)
     const transaction = yield* stored(input)
     if (transaction.outcome !== null) return stateOf(transaction)
-    const seen = yield* nonceState(transaction)
-    if (seen.outcome === "open") return { outcome: "open" }
+    const state = yield* nonceState(transaction)
+    if (state.outcome === "open") return { outcome: "open" }
     const newest = yield* stored(transaction)
     const ended: Ended =
-      seen.outcome === "lost"
+      state.outcome === "lost"
         ? { outcome: "lost", transactionId: null, blockNumber: null }
         : {
-            outcome: isFilled(newest, seen.transactionId) ? "filled" : seen.outcome,
-            transactionId: seen.transactionId,
-            blockNumber: seen.blockNumber
+            outcome: isFilled(newest, state.transactionId) ? "filled" : state.outcome,
+            transactionId: state.transactionId,
+            blockNumber: state.blockNumber
           }
     const now = yield* DateTime.nowAsDate
     yield* end(newest, ended, now)
@@ -333,10 +333,10 @@ export const makeOutbox = ({
       { concurrency: "unbounded" }
     )
     // Their blocks were replaced: nothing after them is mined until they are mined again.
-    const left = yield* repo.endedFrom(wallet.address, next)
-    yield* Effect.forEach(left, reopen, { discard: true })
+    const reorganised = yield* repo.endedFrom(wallet.address, next)
+    yield* Effect.forEach(reorganised, reopen, { discard: true })
     minedReadAt = now.getTime()
-    const due = left.length === 0 ? open : yield* repo.open(wallet.address)
+    const due = reorganised.length === 0 ? open : yield* repo.open(wallet.address)
     yield* Effect.forEach(due, (transaction) => finishOne(transaction, next, head), { discard: true })
     const first = due[0]
     if (first !== undefined) yield* fillGap(first, next)

@@ -51,9 +51,9 @@ export const sendCalls = async (
     }
   ])
   // Some wallets return the bare id, as in version 1.0.
-  const named = isRecord(answer) ? answer["id"] : answer
-  if (typeof named !== "string" || named === "") throw new WalletError("unclear", "no id of the calls")
-  return named
+  const callsId = isRecord(answer) ? answer["id"] : answer
+  if (typeof callsId !== "string" || callsId === "") throw new WalletError("unclear", "no id of the calls")
+  return callsId
 }
 
 export type CallsStatus =

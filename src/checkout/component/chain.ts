@@ -133,8 +133,8 @@ export const follow = async (
   atomic: bigint
 ): Promise<Course> => {
   await onChain(provider, claims.token.chainId)
-  const sent = await sentTransaction(provider, attempt.hash)
-  if (sent !== undefined) return { outcome: "stands", ...sent }
+  const transaction = await sentTransaction(provider, attempt.hash)
+  if (transaction !== undefined) return { outcome: "stands", ...transaction }
   const inquiry = await inquire(provider, attempt, claims, atomic)
   if (inquiry.outcome === "none") return { outcome: inquiry.mined ? "lost" : "unknown" }
   return sameHex(inquiry.hash, attempt.hash)

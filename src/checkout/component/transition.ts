@@ -171,8 +171,8 @@ export const transition = (model: Model, message: Message): Next => {
     case "AttemptSeen":
       return attemptSeen(model, message)
     case "Superseded": {
-      const done = finalState(model, message.payment)
-      return done ?? proceed({ ...model, payment: message.payment })
+      const ended = finalState(model, message.payment)
+      return ended ?? proceed({ ...model, payment: message.payment })
     }
     case "AttemptsRead":
       return attemptsRead(model, message)

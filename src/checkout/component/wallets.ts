@@ -239,7 +239,7 @@ export const discoverWallets = (onFound: (wallets: ReadonlyArray<Wallet>) => voi
   let wallets: ReadonlyArray<Wallet> = []
   const listen = (event: Event) => {
     const wallet = event instanceof CustomEvent ? walletOf(event.detail) : undefined
-    if (wallet === undefined || wallets.some((known) => known.provider === wallet.provider)) return
+    if (wallet === undefined || wallets.some((other) => other.provider === wallet.provider)) return
     const isNamed = isOnPage(wallet)
     wallets = [
       ...wallets.filter(({ id }) => id !== wallet.id && !(isNamed && id.startsWith(legacyId))),

@@ -70,10 +70,10 @@ const show = (token: string, main: HTMLElement) => {
 }
 
 const code = fragment.get("c")
-const given = fragment.get("token") ?? ""
-if (main === null || key === "" || (code === null && given === ""))
+const intentToken = fragment.get("token") ?? ""
+if (main === null || key === "" || (code === null && intentToken === ""))
   showMessage("The address of this payment page is incomplete.", "Go back to the shop and start again.")
-else if (code === null) show(given, main)
+else if (code === null) show(intentToken, main)
 else
   void resumed(code).then((token) => {
     if (token !== "") show(token, main)

@@ -17,9 +17,9 @@ const isKey = (text: string | null): text is `0x${string}` => /^0x[0-9a-f]{64}$/
 const storedKey = (): `0x${string}` => {
   const storedKey = localStorage.getItem(storageKey)
   if (isKey(storedKey)) return storedKey
-  const made = generatePrivateKey()
-  localStorage.setItem(storageKey, made)
-  return made
+  const key = generatePrivateKey()
+  localStorage.setItem(storageKey, key)
+  return key
 }
 
 interface Transaction {
@@ -50,7 +50,7 @@ const announce = (): void => {
 
   const send = async (transaction: Transaction): Promise<unknown> => {
     const { to, data, nonce } = transaction
-    const [counted, gas, gasPrice] = await Promise.all([
+    const [nextNonce, gas, gasPrice] = await Promise.all([
       nonce ?? rpc("eth_getTransactionCount", [account.address, "pending"]),
       rpc("eth_estimateGas", [{ from: account.address, to, data }]),
       rpc("eth_gasPrice", [])
@@ -59,7 +59,7 @@ const announce = (): void => {
       chainId: chain?.id ?? 0,
       to,
       data,
-      nonce: Number(counted),
+      nonce: Number(nextNonce),
       gas: (BigInt(String(gas)) * 12n) / 10n,
       maxFeePerGas: BigInt(String(gasPrice)) * 2n,
       maxPriorityFeePerGas: 0n,

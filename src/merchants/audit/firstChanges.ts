@@ -5,7 +5,7 @@ import type { FirstKeys } from "../keys/KeyAuth.ts"
 import type { Change } from "./AuditLog.ts"
 
 /** A key's prefix and last characters, without its secret part. */
-const shown = (key: string) => `${key.slice(0, key.lastIndexOf("_") + 1)}…${key.slice(-4)}`
+const withoutSecret = (key: string) => `${key.slice(0, key.lastIndexOf("_") + 1)}…${key.slice(-4)}`
 
 export const firstChanges = ({
   keys,
@@ -28,7 +28,7 @@ export const firstChanges = ({
         {
           action: "key.created",
           env,
-          summary: `created the first keys: full access ${shown(pair.secret)}, publishable ${shown(pair.publishable)}`
+          summary: `created the first keys: full access ${withoutSecret(pair.secret)}, publishable ${withoutSecret(pair.publishable)}`
         }
       ]
     })

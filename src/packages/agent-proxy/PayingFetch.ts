@@ -120,8 +120,8 @@ const acceptsOf = ({ accepts, x402Version }: typeof PaymentRequired.Type): Reado
           asset.toLowerCase() === networks[env].usdc.address.toLowerCase()
       )
     )
-  const known = accepts.filter(isKnown)
-  return (known.length === 0 ? accepts : known).slice(0, maxAccepts)
+  const supported = accepts.filter(isKnown)
+  return (supported.length === 0 ? accepts : supported).slice(0, maxAccepts)
 }
 
 const withHeaders = (

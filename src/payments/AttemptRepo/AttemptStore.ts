@@ -98,7 +98,7 @@ export interface AttemptStore {
   readonly mayPayAnotherPayment: (
     payment: Payment,
     payer: Address,
-    sent: TransactionHash,
+    transactionId: TransactionHash,
     at: Date
   ) => Effect.Effect<boolean>
   /**

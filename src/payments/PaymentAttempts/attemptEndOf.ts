@@ -68,11 +68,11 @@ export const makeAttemptEndOf = ({
     if (Option.isNone(cursor)) return undefined
     const { blockHash, blockNumber, blockTime } = cursor.value
     // Checked below the height up to which transfers are read, so the transaction that used the nonce is among them.
-    const sent = attempt.id === own?.attemptId ? own.nonce : undefined
-    const mayStillPrompt = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis
+    const sentNonce = attempt.id === own?.attemptId ? own.nonce : undefined
+    const mayStillPrompt = sentNonce === undefined && now < attempt.announcedAt.getTime() + promptMillis
     const lost = hasLostNonce(
       payment,
-      sent === undefined ? attempt : { ...attempt, nonce: sent },
+      sentNonce === undefined ? attempt : { ...attempt, nonce: sentNonce },
       blockNumber - blocksIn(payment.env, replacedMillis)
     )
     const nonceUsed = !mayStillPrompt && (yield* lost)
@@ -82,7 +82,10 @@ export const makeAttemptEndOf = ({
     const reached = yield* chain.readTransfers(payment.env, blockNumber, blockNumber)
     if (reached._tag !== "Read" || reached.blockHash !== blockHash) return undefined
     // A reported transaction may be waiting under any nonce; only the wallet's own browser knows which.
-    if (sent === undefined && (yield* attemptRepo.awaitsReported(payment.id, attempt.payer, new Date(now))))
+    if (
+      sentNonce === undefined &&
+      (yield* attemptRepo.awaitsReported(payment.id, attempt.payer, new Date(now)))
+    )
       return undefined
     if (Option.isSome(yield* attemptRepo.unclaimedTransfer(payment, attempt.payer))) return undefined
     return nonceUsed ? "nonce_used" : "expired"

@@ -245,10 +245,11 @@ export const makeEvidenceCheck = ({
       if (options.waits === true) {
         const decided = yield* decidedNow(payment, evidence)
         if (decided !== undefined) return decided
-        const taken = (yield* takenTransfers(verification.chainId)).map(({ ordinal }) => ordinal)
-        if (!taken.includes(verification.ordinal)) return { _tag: "Pending", payment, reason: "denied" }
+        const takenOrdinals = (yield* takenTransfers(verification.chainId)).map(({ ordinal }) => ordinal)
+        if (!takenOrdinals.includes(verification.ordinal))
+          return { _tag: "Pending", payment, reason: "denied" }
         // A person has handled the transfer, or it pays another payment.
-        excludeOrdinals = [...others, ...taken]
+        excludeOrdinals = [...others, ...takenOrdinals]
         continue
       }
       const settled = yield* Effect.result(claimed(verification))
@@ -256,20 +257,20 @@ export const makeEvidenceCheck = ({
         if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
         const decided = yield* decidedNow(payment, evidence)
         if (decided !== undefined) return decided
-        const taken = yield* takenTransfers(verification.chainId)
-        const handled = taken.some(
+        const transfers = yield* takenTransfers(verification.chainId)
+        const handled = transfers.some(
           ({ blockHash, ordinal }) => blockHash === null && ordinal === verification.ordinal
         )
         // A claim on the same transaction still names a replaced block, or a person is attaching the transfer right
         // now.
         if (!handled) return { _tag: "Pending", payment, reason: "reorganised" }
         // The transaction may contain another equal transfer.
-        excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
+        excludeOrdinals = [...others, ...transfers.map(({ ordinal }) => ordinal)]
       } else {
         // The transfer pays another payment, or has paid one. The transaction may contain another equal transfer.
         others.push(verification.ordinal)
-        const taken = yield* takenTransfers(verification.chainId)
-        excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
+        const transfers = yield* takenTransfers(verification.chainId)
+        excludeOrdinals = [...others, ...transfers.map(({ ordinal }) => ordinal)]
       }
     }
   })

@@ -62,7 +62,7 @@ export const readDidToken = Effect.fnUntraced(
     const text = yield* Effect.try(() => decodeBase64(token))
     const [proof, claim] = yield* decodeEnvelope(text)
     const { iss, aud, ext, nbf, iat, tid } = yield* decodeClaim(claim)
-    const read: DidToken = {
+    const didToken: DidToken = {
       proof,
       claim,
       issuer: iss,
@@ -72,7 +72,7 @@ export const readDidToken = Effect.fnUntraced(
       issuedAt: iat,
       id: tid
     }
-    return read
+    return didToken
   },
   Effect.mapError(() => BuyerTokenRefused.because("malformed"))
 )

@@ -76,9 +76,9 @@ export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effe
       const id = params.id.toLowerCase()
       if (Option.isNone(yield* webhooks.findEvent(own, id))) return yield* new EventNotFound()
       if (Option.isNone(yield* endpoints.find(own))) return yield* new WebhookEndpointNotFound()
-      const sent = yield* endpoints.resend(own, id)
-      if (Option.isNone(sent)) return yield* new DeliveryPending()
-      return { delivery: deliveryView(sent.value) }
+      const delivery = yield* endpoints.resend(own, id)
+      if (Option.isNone(delivery)) return yield* new DeliveryPending()
+      return { delivery: deliveryView(delivery.value) }
     })
   }
 })

@@ -317,7 +317,7 @@ export class Links extends Context.Service<
           const isOther =
             link.amount === null &&
             chosen !== undefined &&
-            Option.exists(payment, (known) => known.amount !== chosen)
+            Option.exists(payment, (existing) => existing.amount !== chosen)
           // The payment keeps its terms; a later visitor gets the same payment.
           if (Option.isSome(payment) && payment.value.status !== "failed" && !isOther)
             return { intentToken: yield* intents.renew(payment.value), publishableKey }

@@ -152,14 +152,14 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
     ),
 
     takeDueRefunds: Effect.fn("RefundRepo.takeDueRefunds")(function* (env, at, leaseUntil, limit) {
-      const taken = yield* decodeRefundRows(sql`
+      const refunds = yield* decodeRefundRows(sql`
         WITH due AS (
           SELECT id FROM refunds WHERE env = ${env} AND next_look_at <= ${at} ORDER BY next_look_at LIMIT ${limit}
           FOR UPDATE SKIP LOCKED
         )
         UPDATE refunds r SET next_look_at = ${leaseUntil} FROM due WHERE r.id = due.id
         RETURNING ${sql.literal(refundColumns("r."))}`)
-      return taken.map((refund) => ({ ...refund, heldUntil: leaseUntil }))
+      return refunds.map((refund) => ({ ...refund, heldUntil: leaseUntil }))
     }, Effect.orDie),
 
     sentFor: Effect.fn("RefundRepo.sentFor")(function* (refund) {
@@ -186,10 +186,10 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
     }, Effect.orDie),
 
     noteRefundCheck: Effect.fn("RefundRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {
-      const named = transactionId === null ? null : toBytes(transactionId)
+      const transactionBytes = transactionId === null ? null : toBytes(transactionId)
       yield* sql`
         UPDATE refunds SET next_look_at = ${checkAt}
-        WHERE id = ${id} AND status = 'pending' AND transaction_id IS NOT DISTINCT FROM ${named}::bytea`
+        WHERE id = ${id} AND status = 'pending' AND transaction_id IS NOT DISTINCT FROM ${transactionBytes}::bytea`
     }, Effect.orDie),
 
     noteRefundWatched: Effect.fn("RefundRepo.noteRefundWatched")(function* (

@@ -185,8 +185,8 @@ const make = Effect.gen(function* () {
           ? yield* refundNotProven(verification)
           : { _tag: "Known" as const, refund: existingRefund }
       }
-      const shown = verification?._tag === "Verified" ? yield* shownNow(verification) : undefined
-      const created = yield* Effect.result(refundRepo.createRefund(refund, shown))
+      const proof = verification?._tag === "Verified" ? yield* shownNow(verification) : undefined
+      const created = yield* Effect.result(refundRepo.createRefund(refund, proof))
       if (Result.isSuccess(created)) return created.success
       // Another payment or refund has claimed it in the meantime. The transaction may contain another equal transfer.
     }

@@ -43,8 +43,8 @@ export const requestedProcesses = (
 ): number => {
   const text = env["WORKERS"]?.trim() ?? ""
   const workers = text === "auto" ? text : (wholeNumber(text) ?? 1)
-  const given = env["DATABASE_CONNECTIONS"]?.trim() ?? ""
-  const connections = given === "" ? defaultConnections : (wholeNumber(given) ?? 0)
+  const connectionsText = env["DATABASE_CONNECTIONS"]?.trim() ?? ""
+  const connections = connectionsText === "" ? defaultConnections : (wholeNumber(connectionsText) ?? 0)
   const refused =
     workers !== "auto" &&
     (workers > maxProcesses ||

@@ -42,11 +42,11 @@ const readTables = Effect.fnUntraced(function* (sink: Sink) {
   const sql = yield* SqlClient.SqlClient
   yield* plainTexts
   const tables = yield* orderedTables
-  const made = yield* namesOf(
+  const migrationNames = yield* namesOf(
     yield* sql`
       SELECT lpad(migration_id::text, 4, '0') || '_' || name AS name FROM ${sql(history)} ORDER BY migration_id`
   )
-  yield* sink.begin(made)
+  yield* sink.begin(migrationNames)
   const sums: Array<TableSum> = []
   for (const table of tables) {
     yield* sql`
@@ -169,14 +169,14 @@ export const copyInto = Effect.fn("Database.copyInto")(
     const onTarget = Effect.provideService(SqlClient.SqlClient, sql)
     let resumeTriggers: Effect.Effect<void, SqlError.SqlError> = Effect.void
     const sink: Sink = {
-      begin: (made) =>
+      begin: (migrationNames) =>
         Effect.gen(function* () {
-          const unknown = made.filter((name) => !(name in migrations))
+          const unknown = migrationNames.filter((name) => !(name in migrations))
           if (unknown.length > 0)
             return yield* new CopyFailed({
               message: `It was made by a later release, with the migration ${unknown[0]}. Copy it with that one.`
             })
-          const applied = Object.entries(migrations).filter(([name]) => made.includes(name))
+          const applied = Object.entries(migrations).filter(([name]) => migrationNames.includes(name))
           yield* migrate(Object.fromEntries(applied), where)
           resumeTriggers = yield* suspendTriggers
           yield* plainTexts

@@ -28,18 +28,18 @@ export const parseDatabaseUrl = (text: string): DatabaseUrl | undefined => {
   const params = new URLSearchParams(query)
   const hosts = params.get("host")?.split(",")
   const ports = params.get("port")?.split(",") ?? []
-  const written = authority.split(",").map((server) => {
+  const listedServers = authority.split(",").map((server) => {
     const [, host = "", port = ""] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(server) ?? []
     return serverOf(decodeURIComponent(host), port)
   })
-  const servers = hosts?.map((host, index) => serverOf(host, ports[index] ?? ports[0] ?? "")) ?? written
+  const servers = hosts?.map((host, index) => serverOf(host, ports[index] ?? ports[0] ?? "")) ?? listedServers
   const [first, ...others] = servers
   if (first === undefined) return undefined
-  const read = clientParameters(params)
-  if ("path" in first) read.set("host", first.path.replace(/\/\.s\.PGSQL\.\d+$/, ""))
+  const parameters = clientParameters(params)
+  if ("path" in first) parameters.set("host", first.path.replace(/\/\.s\.PGSQL\.\d+$/, ""))
   const host = "path" in first ? "localhost" : first.host.includes(":") ? `[${first.host}]` : first.host
   const port = "path" in first ? (/\d+$/.exec(first.path)?.[0] ?? "5432") : first.port
-  const rest = read.size === 0 ? "" : `?${read}`
+  const rest = parameters.size === 0 ? "" : `?${parameters}`
   const credentials = user === undefined ? "" : `${user}@`
   return {
     first: `${scheme}${credentials}${host}:${port}${path}${rest}`,

@@ -110,8 +110,8 @@ const sweep = (to: string): void => {
 /** A copy of the binaries that only its owner can modify; replaced if the existing copy does not run. */
 const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string => {
   mkdirSync(to, { recursive: true, mode: 0o755 })
-  const made = lstatSync(to)
-  if (!made.isDirectory() || made.uid !== process.getuid?.() || (made.mode & 0o022) !== 0)
+  const directory = lstatSync(to)
+  if (!directory.isDirectory() || directory.uid !== process.getuid?.() || (directory.mode & 0o022) !== 0)
     throw new Error(`${to} belongs to another user`)
   const copy = join(to, "native")
   if (existsSync(copy) && whyNot(copy, runAs) === undefined) return copy

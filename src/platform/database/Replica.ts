@@ -100,12 +100,12 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
    * A position is comparable only within the same history. The received timeline is newer than the control file, which
    * is written now and then; a role without pg_read_all_stats sees only the file.
    */
-  const stateAt = (wanted: string) =>
+  const stateAt = (position: string) =>
     Effect.map(
       Effect.flatMap(
         sql`
           SELECT ${sql.literal(cluster)} AS cluster, pg_is_in_recovery() AS follows,
-            coalesce(pg_last_wal_replay_lsn() >= ${wanted}::text::pg_lsn, false) AS fresh,
+            coalesce(pg_last_wal_replay_lsn() >= ${position}::text::pg_lsn, false) AS fresh,
             greatest(
               (SELECT timeline_id FROM pg_control_checkpoint()),
               (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
@@ -129,16 +129,16 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
     })
   const isFresh = Effect.gen(function* () {
     if ((yield* Clock.currentTimeMillis) < pausedUntil) return false
-    const wanted = yield* position(undefined)
+    const primary = yield* position(undefined)
     for (const wait of waits) {
       if (wait > 0) yield* Effect.sleep(wait)
-      const state = yield* stateAt(wanted.position)
-      if (state.cluster !== wanted.cluster)
-        return yield* unfit(`is not a replica of this database (${state.cluster}, not ${wanted.cluster})`)
+      const state = yield* stateAt(primary.position)
+      if (state.cluster !== primary.cluster)
+        return yield* unfit(`is not a replica of this database (${state.cluster}, not ${primary.cluster})`)
       if (!state.follows) return yield* unfit("is no longer a standby")
-      if (state.timeline !== wanted.timeline)
+      if (state.timeline !== primary.timeline)
         return yield* unfit(
-          `follows another server than the database (its timeline is ${state.timeline}, not ${wanted.timeline})`
+          `follows another server than the database (its timeline is ${state.timeline}, not ${primary.timeline})`
         )
       logged = undefined
       if (state.fresh) return true

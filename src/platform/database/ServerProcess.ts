@@ -33,8 +33,8 @@ const isPostgres = (pid: number): boolean => {
 export const isPostgresIn = (pid: number, data: string): boolean | undefined => {
   if (!isPostgres(pid)) return false
   try {
-    const [its, given] = [statSync(`/proc/${pid}/cwd`), statSync(data)]
-    return its.dev === given.dev && its.ino === given.ino
+    const [its, dataDirectory] = [statSync(`/proc/${pid}/cwd`), statSync(data)]
+    return its.dev === dataDirectory.dev && its.ino === dataDirectory.ino
   } catch {
     return undefined
   }

@@ -11,17 +11,17 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
   where: string
 ) {
   const sql = yield* SqlClient.SqlClient
-  const wanted = Object.values(migrations).flatMap(({ indexes = {} }) => Object.entries(indexes))
-  if (wanted.length === 0) return
+  const indexes = Object.values(migrations).flatMap(({ indexes = {} }) => Object.entries(indexes))
+  if (indexes.length === 0) return
   const indexStates = Effect.map(
     sql`
       SELECT name, to_regclass(name) IS NOT NULL AS there, coalesce(i.indisvalid, false) AS valid
-      FROM unnest(${wanted.map(([name]) => name)}::text[]) AS name
+      FROM unnest(${indexes.map(([name]) => name)}::text[]) AS name
       LEFT JOIN pg_index i ON i.indexrelid = to_regclass(name)`,
     (rows) => new Map(rows.map((row) => [String(row["name"]), row]))
   )
   const missing = (rows: Effect.Success<typeof indexStates>) =>
-    wanted.filter(([name]) => rows.get(name)?.["valid"] !== true)
+    indexes.filter(([name]) => rows.get(name)?.["valid"] !== true)
   if (missing(yield* indexStates).length === 0) return
 
   const build = Effect.gen(function* () {

@@ -160,11 +160,11 @@ export const migrate = Effect.fn("Database.migrate")(function* (
         name varchar(255) NOT NULL
       )`
     const rows = yield* sql`SELECT migration_id FROM effect_sql_migrations`
-    const done = new Set(rows.map((row) => Number(row["migration_id"])))
+    const appliedIds = new Set(rows.map((row) => Number(row["migration_id"])))
     for (const [name, { up }] of Object.entries(migrations)) {
-      if (done.has(idOf(name))) continue
+      if (appliedIds.has(idOf(name))) continue
       yield* waitsFor(`migration ${name}`)
-      if (done.size > 0) yield* Effect.logInfo(`Running migration ${name}`)
+      if (appliedIds.size > 0) yield* Effect.logInfo(`Running migration ${name}`)
       yield* withShortLocks(
         Effect.andThen(
           named(`runs migration ${name}`, up),

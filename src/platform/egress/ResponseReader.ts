@@ -118,15 +118,15 @@ export class ResponseReader {
     return this.#phase._tag === "Chunk" || this.#phase._tag === "Length" ? 0 : this.#pending.length
   }
 
-  #show(wanted: number): number {
-    const part = this.#pending.subarray(0, wanted)
+  #show(maxBytes: number): number {
+    const part = this.#pending.subarray(0, maxBytes)
     this.#pending = this.#pending.subarray(part.length)
     this.#bodyBytes += part.length
     const free = this.#budgets.shownBytes - this.#shownBytes
     if (free > 0) {
-      const kept = Buffer.from(part.subarray(0, free))
-      this.#shown.push(kept)
-      this.#shownBytes += kept.length
+      const shownPart = Buffer.from(part.subarray(0, free))
+      this.#shown.push(shownPart)
+      this.#shownBytes += shownPart.length
     }
     return part.length
   }

@@ -75,7 +75,7 @@ export const layer = (
       const config = yield* AppConfig
       const { baseUrl } = config
       const timed = timedRoute(config, "unrouted")
-      const named = namedRequest(config)
+      const withRequestName = namedRequest(config)
       const { stopping } = yield* Readiness
 
       const withCommonHeaders = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
@@ -121,7 +121,7 @@ export const layer = (
           const refusal = refusedUnrouted(request, withoutQuery)
           const response =
             refusal === undefined
-              ? Effect.provideService(named(answered, requestId, request.url), RequestId, requestId)
+              ? Effect.provideService(withRequestName(answered, requestId, request.url), RequestId, requestId)
               : timed(
                   Effect.succeed(
                     refusal === "not_found"

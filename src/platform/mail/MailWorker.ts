@@ -52,7 +52,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       { attempts, body, id, recipient, subject }: QueuedMail,
       policy: RetrySchedule
     ) {
-      const sent = yield* Effect.tryPromise({
+      const outcome = yield* Effect.tryPromise({
         try: () =>
           transport.sendMail({
             from,
@@ -66,8 +66,8 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
         catch: failureOf
       }).pipe(Effect.result)
       const at = yield* DateTime.nowAsDate
-      if (sent._tag === "Success") return yield* repo.noteSent(id, at)
-      const { message, refused } = sent.failure
+      if (outcome._tag === "Success") return yield* repo.noteSent(id, at)
+      const { message, refused } = outcome.failure
       const nextAttemptAt = refused ? null : yield* dueAfter(policy, attempts, at)
       yield* repo.noteFailure({ id, attempts }, message, nextAttemptAt)
       yield* (nextAttemptAt === null ? Effect.logError : Effect.logWarning)(

@@ -26,9 +26,9 @@ export interface Part {
 
 /** The entry point's code as `bun run build` built it, or a fresh bundle. */
 const codeOf = async (entry: string, constants: Constants): Promise<Uint8Array<ArrayBuffer>> => {
-  const made = Bun.file(builtFile(entry))
-  if (!(await made.exists())) return compile(entry, constants)
-  let code = await made.text()
+  const prebuilt = Bun.file(builtFile(entry))
+  if (!(await prebuilt.exists())) return compile(entry, constants)
+  let code = await prebuilt.text()
   for (const [name, value] of Object.entries(constants)) code = code.replaceAll(placeholder(name), value)
   return new TextEncoder().encode(code)
 }
@@ -59,14 +59,14 @@ export const browserBundle = (
   constants: Constants = {},
   ...more: ReadonlyArray<Part>
 ): Effect.Effect<BrowserBundle, BundleFailed> => {
-  let made: Promise<BrowserBundle> | undefined
+  let bundle: Promise<BrowserBundle> | undefined
   return Effect.tryPromise({
     try: () => {
-      made ??= build([{ entry, constants }, ...more]).catch((error: unknown) => {
-        made = undefined
+      bundle ??= build([{ entry, constants }, ...more]).catch((error: unknown) => {
+        bundle = undefined
         throw error
       })
-      return made
+      return bundle
     },
     catch: (error) => new BundleFailed({ message: `${entry} does not build: ${reasons(error)}` })
   })

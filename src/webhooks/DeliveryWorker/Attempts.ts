@@ -211,10 +211,10 @@ export class Attempts extends Context.Service<
           const at = now().getTime()
           if (delivery.interruptions >= maxInterruptions) return Effect.as(interrupted(delivery), false)
           if (at + budgets.totalMillis > delivery.leaseUntil.getTime()) return Effect.succeed(false)
-          const sent = send(delivery, onResponse)
+          const sending = send(delivery, onResponse)
           return delivery.attempt === 1 && delivery.resentFrom === null
-            ? Effect.andThen(noteLag(at - delivery.wasDueAt.getTime()), sent)
-            : sent
+            ? Effect.andThen(noteLag(at - delivery.wasDueAt.getTime()), sending)
+            : sending
         })
 
       const traced = <A>(delivery: LeasedDelivery, attempt: Effect.Effect<A>) =>

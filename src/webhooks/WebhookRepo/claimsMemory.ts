@@ -134,8 +134,8 @@ export const makeClaimsMemory = (store: {
     const { delivery, durationMs, responseStatus, failure } = result
     const stored = deliveries.get(delivery.id)
     if (stored?.leaseId !== delivery.leaseId) return []
-    const gone = endpoints.get(delivery.target.endpointId)?.deleted !== false
-    const status = result.status === "pending" && gone ? "cancelled" : result.status
+    const isDeleted = endpoints.get(delivery.target.endpointId)?.deleted !== false
+    const status = result.status === "pending" && isDeleted ? "cancelled" : result.status
     deliveries.set(delivery.id, {
       ...stored,
       view: { ...stored.view, status },

@@ -75,8 +75,8 @@ export const makeSettling = (
   /** Callers learn that an authorization was spent without paying, even if the payment is taken. */
   const spentOr =
     (obstacle: Obstacle | undefined, movedBy: TransactionHash | null) =>
-    (taken: PaymentTaken): Effect.Effect<Obstacle, PaymentTaken> =>
-      obstacle === undefined || movedBy !== null ? Effect.fail(taken) : Effect.succeed(obstacle)
+    (refusal: PaymentTaken): Effect.Effect<Obstacle, PaymentTaken> =>
+      obstacle === undefined || movedBy !== null ? Effect.fail(refusal) : Effect.succeed(obstacle)
 
   const settleStored = Effect.fnUntraced(function* (
     stored: X402Settlement,

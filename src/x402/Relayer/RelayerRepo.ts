@@ -94,9 +94,9 @@ export class RelayerRepo extends Context.Service<
 
       /** Runs under the settlement's row lock. */
       const endUnsent = Effect.fnUntraced(function* (settlementId: string, reason: SettleReason, at: Date) {
-        const sent = yield* sql`
+        const transactions = yield* sql`
           SELECT 1 FROM wallet_transactions WHERE reference = ${settlementId} AND purpose = 'settle' LIMIT 1`
-        yield* sent.length === 0
+        yield* transactions.length === 0
           ? sql`
               UPDATE x402_settlements SET status = 'failed', error_reason = ${reason}, told_reason = NULL,
                 finished_at = ${at}, next_look_at = NULL
@@ -104,7 +104,7 @@ export class RelayerRepo extends Context.Service<
           : sql`
               UPDATE x402_settlements SET told_reason = ${reason}
               WHERE id = ${settlementId} AND status = 'pending'`
-        return sent.length === 0 ? "failed" : "reported"
+        return transactions.length === 0 ? "failed" : "reported"
       })
 
       const statusOf = (rows: ReadonlyArray<unknown>) =>
@@ -161,7 +161,7 @@ export class RelayerRepo extends Context.Service<
       const overBudget = Effect.fnUntraced(function* (wallet: Address, order: BudgetedRelay) {
         const { bounds, merchantId, payer, wei } = order
         const since = new Date(order.at.getTime() - budgetWindowMillis)
-        const counted = sql`merchant_id, payer, CASE WHEN outcome = 'lost' THEN 0
+        const costs = sql`merchant_id, payer, CASE WHEN outcome = 'lost' THEN 0
           ELSE coalesce(spent_wei, reserved_wei, gas * ${order.maxFeePerGas.toString()}::numeric) END AS wei`
         const [row] = yield* sql`
           SELECT
@@ -175,9 +175,9 @@ export class RelayerRepo extends Context.Service<
                 AND NOT EXISTS (SELECT 1 FROM x402_settlements s
                   WHERE s.id = t.reference AND s.status = 'settled')) AS reverts
           FROM (
-            SELECT ${counted} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at IS NULL
+            SELECT ${costs} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at IS NULL
             UNION ALL
-            SELECT ${counted} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at > ${since}
+            SELECT ${costs} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at > ${since}
           ) AS day`
         const usage = yield* decodeUsage(row)
         const limit = (): RelayLimit | undefined => {

@@ -27,56 +27,56 @@ const detail = (path: string, message: string, expected: string, actual: string)
 const obstacle = (
   { env, usdc }: Network,
   version: X402Version,
-  read: Requirements,
+  requirements: Requirements,
   path: string
 ): ErrorDetail | undefined => {
   const network = networkNames[env][version]
-  if (read.scheme !== "exact")
-    return detail(`${path}.scheme`, "Only the scheme `exact` is paid.", "exact", read.scheme)
+  if (requirements.scheme !== "exact")
+    return detail(`${path}.scheme`, "Only the scheme `exact` is paid.", "exact", requirements.scheme)
   if (network === undefined)
     return detail(
       `${path}.network`,
       `Version ${version} of x402 has no name for the agent's network. Ask for version 2.`,
       networkNames[env][2],
-      read.network
+      requirements.network
     )
-  if (read.network !== network)
+  if (requirements.network !== network)
     return detail(
       `${path}.network`,
       "The agent pays on its environment's network only.",
       network,
-      read.network
+      requirements.network
     )
-  if (read.asset !== usdc.address)
-    return detail(`${path}.asset`, "The agent pays in Circle's USDC only.", usdc.address, read.asset)
-  if (read.transferMethod !== undefined && read.transferMethod !== "eip3009")
+  if (requirements.asset !== usdc.address)
+    return detail(`${path}.asset`, "The agent pays in Circle's USDC only.", usdc.address, requirements.asset)
+  if (requirements.transferMethod !== undefined && requirements.transferMethod !== "eip3009")
     return detail(
       `${path}.extra.assetTransferMethod`,
       "The agent pays by EIP-3009 authorizations only.",
       "eip3009",
-      read.transferMethod
+      requirements.transferMethod
     )
-  if (read.domain !== undefined && read.domain.name !== usdc.domainName)
+  if (requirements.domain !== undefined && requirements.domain.name !== usdc.domainName)
     return detail(
       `${path}.extra.name`,
       "The token has another EIP-712 name.",
       usdc.domainName,
-      read.domain.name
+      requirements.domain.name
     )
-  if (read.domain !== undefined && read.domain.version !== usdc.domainVersion) {
+  if (requirements.domain !== undefined && requirements.domain.version !== usdc.domainVersion) {
     return detail(
       `${path}.extra.version`,
       "The token has another EIP-712 version.",
       usdc.domainVersion,
-      read.domain.version
+      requirements.domain.version
     )
   }
-  if (read.amount < 1n || read.amount > maxAmount)
+  if (requirements.amount < 1n || requirements.amount > maxAmount)
     return detail(
       `${path}.amount`,
       "The amount is out of range.",
       `1 to ${maxAmount}`,
-      read.amount.toString()
+      requirements.amount.toString()
     )
   return undefined
 }
@@ -96,14 +96,18 @@ export const chooseRequirement = Effect.fnUntraced(function* (
   const unsupported: Array<ErrorDetail> = []
   for (const [index, accepted] of accepts.entries()) {
     const path = `body.paymentRequired.accepts.${index}`
-    const read = yield* Effect.result(readRequirements(version, accepted))
-    if (Result.isFailure(read)) {
-      malformed.push(...issueDetails(read.failure.issue, path))
+    const requirements = yield* Effect.result(readRequirements(version, accepted))
+    if (Result.isFailure(requirements)) {
+      malformed.push(...issueDetails(requirements.failure.issue, path))
       continue
     }
-    const reason = obstacle(networks[env], version, read.success, path)
+    const reason = obstacle(networks[env], version, requirements.success, path)
     if (reason === undefined) {
-      return { requirements: read.success, amount: AtomicUsdc.make(read.success.amount), accepted }
+      return {
+        requirements: requirements.success,
+        amount: AtomicUsdc.make(requirements.success.amount),
+        accepted
+      }
     }
     unsupported.push(reason)
   }

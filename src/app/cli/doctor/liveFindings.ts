@@ -78,13 +78,16 @@ const agreement = Effect.fnUntraced(function* (
   const hashes = yield* Effect.forEach(readings, ({ node }) =>
     Effect.option(node.call("eth_getBlockByNumber", [hex(height), false], BlockHeader))
   )
-  const shown = hashes.flatMap((block) =>
+  const blockHashes = hashes.flatMap((block) =>
     block._tag === "Some" && block.value !== null ? [block.value.hash] : []
   )
-  if (shown.length < 2)
+  if (blockHashes.length < 2)
     return failure("nodes", `Fewer than two nodes of ${name} show block ${height}. Use other nodes.`)
-  return new Set(shown).size === 1
-    ? ok("nodes", `${shown.length} of ${readings.length} nodes of ${name} show the same block ${height}`)
+  return new Set(blockHashes).size === 1
+    ? ok(
+        "nodes",
+        `${blockHashes.length} of ${readings.length} nodes of ${name} show the same block ${height}`
+      )
     : failure(
         "nodes",
         `The nodes of ${name} show different blocks at height ${height}. Remove the wrong node.`
@@ -125,10 +128,10 @@ const receiverFindings = Effect.fnUntraced(function* (
       Effect.map(isBlacklisted(node, network, address), (blacklisted) => ({ address, blacklisted })),
     { concurrency: 8 }
   )
-  const listed = checked.filter(({ blacklisted }) => blacklisted === true)
+  const blacklistedReceivers = checked.filter(({ blacklisted }) => blacklisted === true)
   const unknown = checked.filter(({ blacklisted }) => blacklisted === undefined).length
   return [
-    ...listed.map(({ address }) =>
+    ...blacklistedReceivers.map(({ address }) =>
       failure(
         "receivers",
         `${address} is on USDC's blacklist on ${name}: transfers to it revert. Its merchant must set another receiving address.`
@@ -141,7 +144,7 @@ const receiverFindings = Effect.fnUntraced(function* (
             `Could not determine whether ${unknown} of ${pluralised(checked.length, "receiving address", "receiving addresses")} on ${name} are on USDC's blacklist.`
           )
         ]
-      : listed.length > 0
+      : blacklistedReceivers.length > 0
         ? []
         : [
             ok(

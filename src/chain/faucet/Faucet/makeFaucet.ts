@@ -203,8 +203,8 @@ const make = Effect.fnUntraced(function* (
       recipient: request.recipient,
       usdcAtomic: faucet.usdcAtomic,
       gasWei: gas?.outcome === "moved" ? faucet.gasWei : 0n,
-      transactionIds: sightings.value.flatMap((seen) =>
-        seen.outcome === "open" || seen.transactionId === null ? [] : [seen.transactionId]
+      transactionIds: sightings.value.flatMap((sighting) =>
+        sighting.outcome === "open" || sighting.transactionId === null ? [] : [sighting.transactionId]
       )
     }
     return grant

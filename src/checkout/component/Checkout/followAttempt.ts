@@ -85,10 +85,10 @@ export const followAttempt = async (
   if (claims === undefined || stored.hash === null) return
   // The account's next transaction does not replace calls.
   if (stored.calls !== undefined) return
-  const sent = { ...stored, hash: stored.hash }
+  const sentAttempt = { ...stored, hash: stored.hash }
   try {
-    const course = await follow(wallet.provider, sent, claims, atomicAmount(session.model()))
-    if (course.outcome === "stands") noteNonce(sent, course.nonce)
+    const course = await follow(wallet.provider, sentAttempt, claims, atomicAmount(session.model()))
+    if (course.outcome === "stands") noteNonce(sentAttempt, course.nonce)
     if (course.outcome === "replaced") dispatch({ type: "TransferFound", hash: course.hash })
     // The requested nonce does not prove which nonce the transaction has.
     const isProven = stored.nonceSeen === true || Date.now() - stored.startedAt >= forgottenMillis

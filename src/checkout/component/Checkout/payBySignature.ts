@@ -29,9 +29,9 @@ export const readTerms = async (session: Session, account: string): Promise<Sign
 
 /** Requests one signature. It pays only this payment, and moves no money until it is submitted. */
 export const sign = async (session: Session, dispatch: Dispatch): Promise<void> => {
-  const { account, epoch, payment, terms: known } = session.model()
+  const { account, epoch, payment, terms: earlierTerms } = session.model()
   if (account === undefined || payment === undefined) return
-  let terms = known
+  let terms = earlierTerms
   try {
     const earlier = readAttempt(payment.id)
     if (earlier !== undefined) return dispatch(earlierRequest(earlier))

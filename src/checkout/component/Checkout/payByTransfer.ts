@@ -122,9 +122,9 @@ const sendTransfer = async (
         to: token.address,
         data: encodeTransfer(receiver, atomic)
       })
-      const taken: Attempt = { ...attempt, calls: { id, taken: true } }
-      writeAttempt(taken)
-      session.send({ type: "Sent", attempt: taken })
+      const acceptedAttempt: Attempt = { ...attempt, calls: { id, taken: true } }
+      writeAttempt(acceptedAttempt)
+      session.send({ type: "Sent", attempt: acceptedAttempt })
       return
     }
     const hash = await ask(provider, "eth_sendTransaction", [
@@ -140,11 +140,11 @@ const sendTransfer = async (
       }
     ])
     if (!isHash(hash)) return dispatch({ type: "Unclear", attempt })
-    const sent: Attempt = { ...attempt, hash }
-    writeAttempt(sent)
+    const sentAttempt: Attempt = { ...attempt, hash }
+    writeAttempt(sentAttempt)
     // Counts however late the wallet responds, because the money has moved.
-    session.send({ type: "Sent", attempt: sent })
-    noteNonce({ ...sent, hash }, (await sentTransaction(provider, hash).catch(() => undefined))?.nonce)
+    session.send({ type: "Sent", attempt: sentAttempt })
+    noteNonce({ ...sentAttempt, hash }, (await sentTransaction(provider, hash).catch(() => undefined))?.nonce)
   } catch (error) {
     const { failure, message } = walletErrorOf(error)
     const chainId = failure === "invalid" ? await askChainId(provider).catch(() => undefined) : undefined

@@ -69,12 +69,12 @@ export const relay = async (session: Session, signed: SignedTerms, dispatch: Dis
 /** Has the connected account sign a new token for a transfer that was already sent. */
 export const prove = async (session: Session, attempt: Attempt, dispatch: Dispatch): Promise<void> => {
   const { identity, service, wallet } = session
-  const { account, context: known } = session.model()
+  const { account, context: earlierContext } = session.model()
   try {
     if (account === undefined) throw new WalletError("unauthorized", "no wallet is connected")
     identity.forget()
     // The previous token may have been refused because of requirements that the shop has changed since.
-    const context = (await readContext(service, dispatch)) ?? known
+    const context = (await readContext(service, dispatch)) ?? earlierContext
     const buyerToken = await identity.token(account, wallet, context)
     const proven: Attempt = { ...attempt, buyerToken }
     writeAttempt(proven)

@@ -71,23 +71,23 @@ export const attemptsRead = (
   { account, confirming, own, others, ownIsLost = false, payment }: MessageOf<"AttemptsRead">
 ): Next => {
   if (finals.has(model.state) || model.attempt !== undefined || model.signed !== undefined) return [model, []]
-  const done = finalState(model, payment)
-  if (done !== undefined) return done
-  const read = { ...model, payment, others, knownIsLost: ownIsLost }
+  const ended = finalState(model, payment)
+  if (ended !== undefined) return ended
+  const nextModel = { ...model, payment, others, knownIsLost: ownIsLost }
   if (confirming !== undefined && (model.state === "confirming" || beforePayment.has(model.state)))
-    return received(read, confirming)
+    return received(nextModel, confirming)
   if (model.step === "received")
-    return proceed({ ...read, received: undefined, state: "review", epoch: model.epoch + 1 })
-  if (account !== model.account) return [read, []]
-  if (account === undefined) return watching(read)
+    return proceed({ ...nextModel, received: undefined, state: "review", epoch: model.epoch + 1 })
+  if (account !== model.account) return [nextModel, []]
+  if (account === undefined) return watching(nextModel)
   const waits = model.step === "announced"
   if (own !== undefined) {
-    return waits || beforePayment.has(model.state) ? announced(read, own) : [read, []]
+    return waits || beforePayment.has(model.state) ? announced(nextModel, own) : [nextModel, []]
   }
-  if (!waits) return [read, []]
+  if (!waits) return [nextModel, []]
   // A submitted signature is not listed as an attempt; only the payment shows its end.
-  if (model.known === undefined && model.polls < unlistedPolls) return announced(read, undefined)
-  return proceed({ ...read, state: "review", epoch: model.epoch + 1 })
+  if (model.known === undefined && model.polls < unlistedPolls) return announced(nextModel, undefined)
+  return proceed({ ...nextModel, state: "review", epoch: model.epoch + 1 })
 }
 
 const unreachable: Notice = { key: "noticeUnreachable", tone: "warning" }

@@ -43,12 +43,12 @@ const call = async <A>(path: string, method: "GET" | "POST", body?: unknown, key
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
-  const read = await answer.json()
+  const responseBody = await answer.json()
   if (!answer.ok) {
-    const { code, details, message, reason } = read.error
+    const { code, details, message, reason } = responseBody.error
     throw new LinkProblem(code, details?.[0]?.message ?? message, reason)
   }
-  return read
+  return responseBody
 }
 
 export const readLink = async (id: string): Promise<Link> =>

@@ -109,13 +109,13 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (reader, id, note, at) {
-      const [done] = yield* decodeDone(
+      const [acknowledgement] = yield* decodeDone(
         yield* sql`
           UPDATE alerts SET acknowledged_at = ${at}, acknowledged_by = ${reader.user.email}, note = nullif(${note}, '')
           WHERE id = ${id} AND acknowledged_at IS NULL AND ${visible(reader)}
           RETURNING acknowledged_by, note`
       )
-      if (done !== undefined) return done
+      if (acknowledgement !== undefined) return acknowledgement
       const [before] = yield* decodeDone(
         yield* sql`SELECT acknowledged_by, note FROM alerts WHERE id = ${id} AND ${visible(reader)}`
       )

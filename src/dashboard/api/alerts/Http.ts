@@ -92,13 +92,13 @@ export const layer = HttpApiBuilder.group(
           return yield* roleRequired(dailyWorkRoles, member.role)
         if (Option.isNone(scope)) return yield* new NotFound({ message: unknownObject })
         if (scope.value.scope === "service" && !member.user.operator) return yield* new OperatorOnly()
-        const done = yield* repo.acknowledge(
+        const acknowledgement = yield* repo.acknowledge(
           member,
           params.alertId,
           payload.note ?? "",
           yield* DateTime.nowAsDate
         )
-        return { acknowledgedBy: done.acknowledged_by, note: done.note }
+        return { acknowledgedBy: acknowledgement.acknowledged_by, note: acknowledgement.note }
       })
     })
   })

@@ -45,14 +45,14 @@ export const layer = HttpApiBuilder.group(
     const keys = yield* KeyAuth
     const recorded = yield* makeRecording
 
-    const listed = ({ tenant }: Member) =>
+    const keysOf = ({ tenant }: Member) =>
       Effect.map(keys.listKeys(tenant.merchantId), (all) =>
         all.filter(({ env }) => env === tenant.env).flatMap(keyView)
       )
     /** A current key of the merchant in this environment. */
     const current = Effect.fnUntraced(function* (keyId: string) {
       const member = yield* CurrentMember
-      const key = (yield* listed(member)).find(({ id }) => id === keyId)
+      const key = (yield* keysOf(member)).find(({ id }) => id === keyId)
       if (key === undefined || key.revokedAt !== null) return yield* new NotFound({ message: unknownObject })
       return key
     })
@@ -74,7 +74,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const member = yield* CurrentMember
-        const page: KeysPage = { keys: (yield* listed(member)).toSorted(inOrder) }
+        const page: KeysPage = { keys: (yield* keysOf(member)).toSorted(inOrder) }
         return page
       }),
       create: Effect.fnUntraced(function* ({ payload }) {

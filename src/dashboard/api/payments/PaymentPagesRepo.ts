@@ -292,8 +292,8 @@ export class PaymentPagesRepo extends Context.Service<
       const onReplica = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
       return {
         counts: (tenant) => replica.read(onReplica.counts(tenant), onPrimary.counts(tenant)),
-        list: (...asked) => replica.read(onReplica.list(...asked), onPrimary.list(...asked)),
-        find: (...asked) => replica.read(onReplica.find(...asked), onPrimary.find(...asked))
+        list: (...query) => replica.read(onReplica.list(...query), onPrimary.list(...query)),
+        find: (...query) => replica.read(onReplica.find(...query), onPrimary.find(...query))
       }
     })
   )

@@ -8,13 +8,13 @@ import { refundView } from "../../../payments/refunds/refundView.ts"
 import type { RefundsPart } from "./Api.ts"
 
 /** The number of refunds shown; older ones are not. */
-const shown = 100
+const maxShown = 100
 
 /** The newest refunds, oldest first. */
 export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: RefundTarget) =>
-  Effect.map(refunds.list(tenant, { of, limit: shown + 1 }), (page) => {
+  Effect.map(refunds.list(tenant, { of, limit: maxShown + 1 }), (page) => {
     const newest = Option.getOrElse(page, (): ReadonlyArray<Refund> => [])
-    return { list: newest.slice(0, shown).toReversed(), hasMore: newest.length > shown }
+    return { list: newest.slice(0, maxShown).toReversed(), hasMore: newest.length > maxShown }
   })
 
 /** The refunds of a payment or transfer, for its page. */

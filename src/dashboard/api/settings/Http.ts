@@ -69,13 +69,13 @@ export const layer = HttpApiBuilder.group(
 
     /** A change of members, recorded together with the receiver changes that it ends. */
     const changingMember = Effect.fnUntraced(function* (
-      made: Effect.Effect<MemberChange, RoleRequired>,
+      changing: Effect.Effect<MemberChange, RoleRequired>,
       action: "member.removed" | "member.role_changed" | "member.left",
-      said: (email: string) => string,
+      summaryOf: (email: string) => string,
       cause: (email: string) => string
     ) {
       const { merchant, user } = yield* CurrentMember
-      const withdrawing = made.pipe(
+      const withdrawing = changing.pipe(
         Effect.tap((change) =>
           change._tag !== "Changed"
             ? Effect.void
@@ -93,7 +93,7 @@ export const layer = HttpApiBuilder.group(
       )
       const outcome = yield* audit.recording(merchant.id, actorOf(user), withdrawing, (change) =>
         change._tag === "Changed"
-          ? Option.some({ action, env: null, summary: said(change.email) })
+          ? Option.some({ action, env: null, summary: summaryOf(change.email) })
           : Option.none()
       )
       if (outcome._tag === "Unknown") return yield* new NotFound({ message: unknownObject })
@@ -153,12 +153,12 @@ export const layer = HttpApiBuilder.group(
       }),
       audit: Effect.fnUntraced(function* ({ query }) {
         const { merchant } = yield* CurrentMember
-        const listed = yield* entries.list(merchant.id, { ...query, limit: auditPageSize + 1 })
+        const auditEntries = yield* entries.list(merchant.id, { ...query, limit: auditPageSize + 1 })
         const page: AuditPage = {
-          entries: listed
+          entries: auditEntries
             .slice(0, auditPageSize)
             .map(({ at, merchantId: _, ...entry }) => ({ ...entry, at: at.toISOString() })),
-          hasMore: listed.length > auditPageSize
+          hasMore: auditEntries.length > auditPageSize
         }
         return page
       }),

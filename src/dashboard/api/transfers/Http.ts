@@ -49,10 +49,10 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { startingAfter, status = "open" } }) {
         const { tenant } = yield* CurrentMember
-        const listed = yield* transfers.list(tenant, { status, startingAfter, limit: pageSize + 1 })
+        const rows = yield* transfers.list(tenant, { status, startingAfter, limit: pageSize + 1 })
         const page: TransfersPage = {
-          transfers: listed.slice(0, pageSize).map(view),
-          hasMore: listed.length > pageSize
+          transfers: rows.slice(0, pageSize).map(view),
+          hasMore: rows.length > pageSize
         }
         return page
       }),

@@ -51,8 +51,8 @@ const attempts = (pairs: string) => `coalesce((
 
 const columns = `d.id, d.type, d.status, d.payment_id, d.created_at, d.due_at,
   (SELECT p.ref_code FROM payments p WHERE p.id = d.payment_id) AS ref_code`
-const listed = `${columns}, ${attempts(attemptPairs)}`
-const detailed = `${columns}, d.body, ${attempts(`${attemptPairs}, 'requestHead', a.request_head,
+const listColumns = `${columns}, ${attempts(attemptPairs)}`
+const detailColumns = `${columns}, d.body, ${attempts(`${attemptPairs}, 'requestHead', a.request_head,
   'responseBody', encode(a.response_body, 'hex')`)}`
 
 const make = Effect.gen(function* () {
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
       const limit = sql.literal(`LIMIT ${page.limit}`)
       return yield* decodeDeliveries(
         yield* sql`
-          SELECT ${sql.literal(listed)} FROM webhook_deliveries d
+          SELECT ${sql.literal(listColumns)} FROM webhook_deliveries d
           WHERE d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env} ${status} ${after}
           ORDER BY d.created_at DESC, d.id DESC ${limit}`
       )
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
     find: Effect.fn("DeliveryPagesRepo.find")(function* (tenant, id) {
       const [row] = yield* decodeDetails(
         yield* sql`
-          SELECT ${sql.literal(detailed)} FROM webhook_deliveries d
+          SELECT ${sql.literal(detailColumns)} FROM webhook_deliveries d
           WHERE d.id = ${id} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
       )
       return Option.fromUndefinedOr(row)
@@ -107,8 +107,8 @@ export class DeliveryPagesRepo extends Context.Service<
       if (replica === undefined) return onPrimary
       const onReplica = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
       return {
-        list: (...asked) => replica.read(onReplica.list(...asked), onPrimary.list(...asked)),
-        find: (...asked) => replica.read(onReplica.find(...asked), onPrimary.find(...asked))
+        list: (...query) => replica.read(onReplica.list(...query), onPrimary.list(...query)),
+        find: (...query) => replica.read(onReplica.find(...query), onPrimary.find(...query))
       }
     })
   )
