@@ -1,6 +1,7 @@
 // The SQL that removes ended rows after their retention, for all tables that nothing else empties.
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { plusMillis } from "../domain/plusMillis.ts"
 
 /** Rows per DELETE statement, so that none holds its locks for long. */
 const batchSize = 5_000
@@ -17,7 +18,7 @@ export class RetentionRepo extends Context.Service<
     RetentionRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const before = (at: Date, days: number) => new Date(at.getTime() - days * day)
+      const before = (at: Date, days: number) => plusMillis(at, -days * day)
       const rules = [
         // Cascades to alert_posts. Alerts of kind settlements_unsent stay: the last acknowledgement says which
         // settlements need no new alert (UnsentRepo).

@@ -1,6 +1,7 @@
 // Raises an alert about each fault of a chain's nodes, and resolves it once the node works correctly.
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { AlertKind } from "../domain/AlertKind.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
 
@@ -30,7 +31,7 @@ const raised = Layer.effect(
             tenant: Option.none(),
             env,
             subject: `${env} ${host}`,
-            resumesSince: new Date(now.getTime() - resumedMillis),
+            resumesSince: plusMillis(now, -resumedMillis),
             message
           })
         )

@@ -13,6 +13,7 @@ import type { Env } from "../domain/Chain.ts"
 import { type ChainUnavailable, ReceiverTaken, type RoleRequired } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { isTest } from "../domain/networks.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { AuditLog, type Impersonal, operator, type Requester, service } from "./audit/AuditLog.ts"
 import { MerchantRepo, type ReceiverChange, type ReceiverOutcome } from "./MerchantRepo.ts"
@@ -91,7 +92,7 @@ export class Receivers extends Context.Service<
           id: yield* random.uuidV7(),
           userId,
           at,
-          dueAt: new Date(at.getTime() + Duration.toMillis(liveReceiverDelay))
+          dueAt: plusMillis(at, Duration.toMillis(liveReceiverDelay))
         })
       })
 

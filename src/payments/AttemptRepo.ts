@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import { type Tenant, Uuid } from "../domain/Merchant.ts"
 import { AttemptMethod, type Payment } from "../domain/Payment.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { finalityReasons, inconclusiveReasons } from "../domain/VerdictReason.ts"
 import {
   type AttemptStore,
@@ -71,7 +72,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
 
   const unannounced = (at: Date) => sql`
     r.payer_type = 'human' AND r.next_check_at IS NOT NULL
-    AND r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}
+    AND r.reported_at > ${plusMillis(at, -attemptLifeMillis)}
     AND NOT EXISTS (
       SELECT 1 FROM x402_settlements s
       WHERE s.payment_id = r.payment_id AND s.payer = r.payer_address AND s.transaction_id = r.transaction_id)
@@ -273,7 +274,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
         SELECT 1 FROM payment_reports r JOIN payments p ON p.id = r.payment_id
         WHERE r.payer_address = ${toBytes(payer)} AND r.next_check_at IS NOT NULL AND p.id <> ${payment.id}
           AND (r.transaction_id = ${toBytes(transactionId)}
-            OR r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}::timestamptz)
+            OR r.reported_at > ${plusMillis(at, -attemptLifeMillis)}::timestamptz)
           AND p.env = ${payment.env} AND p.status <> 'settled' AND p.receiver = ${toBytes(payment.receiver)}
           AND p.amount = ${payment.amount.toString()}::numeric
         LIMIT 1`
@@ -284,7 +285,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       const rows = yield* sql`
         SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(payer)}
           AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL
-          AND r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}::timestamptz LIMIT 1`
+          AND r.reported_at > ${plusMillis(at, -attemptLifeMillis)}::timestamptz LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 

@@ -21,6 +21,7 @@ import {
 import type { Principal } from "../domain/Merchant.ts"
 import { networks } from "../domain/networks.ts"
 import type { Evidence, Payment, PaymentId } from "../domain/Payment.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
 import { SettlementLimits } from "../merchants/settlementLevels/SettlementLimits.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
@@ -206,7 +207,7 @@ export class Payments extends Context.Service<
         const payer = yield* provenPayer(principal, buyerDidToken, paymentId)
         const evidence: Evidence = { transactionId, payer, tokenChanges }
         const at = yield* DateTime.nowAsDate
-        const nextCheckAt = new Date(at.getTime() + firstCheckMillis)
+        const nextCheckAt = plusMillis(at, firstCheckMillis)
         const stored = yield* repo.report({
           ...tenant,
           paymentId,

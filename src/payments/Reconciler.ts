@@ -6,6 +6,7 @@ import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { Env } from "../domain/Chain.ts"
 import { byEnv, networks } from "../domain/networks.ts"
 import { pluralised } from "../domain/pluralised.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
@@ -62,7 +63,7 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const startedAt = yield* DateTime.nowAsDate
   const graceMillis = Math.min(readyGraceMillis, Duration.toMillis(paymentExpiry))
-  const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
+  const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => plusMillis(now, millis))
 
   const check = Effect.fn("Reconciler.check")(function* ({
     attemptBlock,
@@ -76,7 +77,7 @@ const make = Effect.gen(function* () {
     const answer = yield* payments.check(payment, evidence, reportedAt, openedSince(payment, attemptBlock))
     const verdict = verdictOf(answer, yield* DateTime.nowAsDate)
     if (verdict === undefined) return
-    const deadline = new Date(reportedAt.getTime() + unverifiedMillis)
+    const deadline = plusMillis(reportedAt, unverifiedMillis)
     const now = yield* DateTime.nowAsDate
     const nextCheckAt = yield* nextCheck(answer, checks, now, deadline)
     yield* repo.noteCheck(payment.id, evidence, verdict, { heldUntil, nextCheckAt })
@@ -162,10 +163,10 @@ const make = Effect.gen(function* () {
         })
         return new Date(Math.min(readUntil, at.getTime()))
       })
-      const before = (time: Date) => new Date(time.getTime() - Duration.toMillis(paymentExpiry))
+      const before = (time: Date) => plusMillis(time, -Duration.toMillis(paymentExpiry))
       const failed = yield* repo.expire({
         openedBefore: yield* Effect.all(byEnv((env) => Effect.map(readUntil(env), before))),
-        reportedBefore: new Date(at.getTime() - unverifiedMillis),
+        reportedBefore: plusMillis(at, -unverifiedMillis),
         at,
         limit: sweep
       })

@@ -6,6 +6,7 @@ import { Env } from "../domain/Chain.ts"
 import { TransferKind } from "../domain/IncomingTransfer.ts"
 import { MerchantId, type Tenant, Uuid } from "../domain/Merchant.ts"
 import { PaymentId } from "../domain/Payment.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { attachLeaseMillis } from "./attachLeaseMillis.ts"
 import { isNoticeable } from "./isNoticeableSql.ts"
 import { makeChainReadingSql } from "./TransferRepo/chainReadingSql.ts"
@@ -67,7 +68,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
   /** Open and not leased. */
   const isUnleased = (at: Date) => sql`
     payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR (
-      attached_to IS NOT NULL AND handled_at <= ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz))`
+      attached_to IS NOT NULL AND handled_at <= ${plusMillis(at, -attachLeaseMillis)}::timestamptz))`
   const ofTenant = ({ merchantId, env }: Tenant) => sql`merchant_id = ${merchantId} AND env = ${env}`
   const decode = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
     Effect.flatMap(statement, decodeTransfers).pipe(Effect.map((rows) => rows.map(toTransfer)))
@@ -162,7 +163,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         const rows = yield* sql`
         UPDATE incoming_transfers t
         SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId},
-          match_at = ${new Date(by.at.getTime() + attachLeaseMillis)}
+          match_at = ${plusMillis(by.at, attachLeaseMillis)}
         WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isUnleased(by.at)} AND ${isUnclaimed}
           AND NOT EXISTS (${reserving(sql, paymentId)}) RETURNING id`
         return rows.length > 0

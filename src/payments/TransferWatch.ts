@@ -6,6 +6,7 @@ import type { SecureRandom } from "effect/crypto"
 import type { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { envs } from "../domain/networks.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
@@ -46,7 +47,7 @@ const make = Effect.gen(function* () {
   /** Raises at most one alert per merchant and day. */
   const alert = Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
-    const storedBefore = new Date(at.getTime() - Duration.toMillis(alertGrace))
+    const storedBefore = plusMillis(at, -Duration.toMillis(alertGrace))
     for (const { count, ...tenant } of yield* transferRepo.unalerted(storedBefore)) {
       yield* alerts.raise({
         since: new Date(0),

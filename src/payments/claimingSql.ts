@@ -4,6 +4,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { toBytes } from "../chain/ChainBytes.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { PaymentId } from "../domain/Payment.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { attachLeaseMillis } from "./attachLeaseMillis.ts"
 import { isShort } from "./isShortSql.ts"
 import type { ClaimedTransfer } from "./PaymentRepo/PaymentStore.ts"
@@ -33,7 +34,7 @@ export const isClaimable = (sql: SqlClient.SqlClient, { at, paymentId, transfer 
     SELECT 1 FROM arrived t
     WHERE t.payment_id IS NULL AND (t.is_short OR (t.handled_at IS NOT NULL AND (t.attached_to IS NULL
       OR (t.attached_to <> ${paymentId}::uuid
-        AND t.handled_at > ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz)))))`
+        AND t.handled_at > ${plusMillis(at, -attachLeaseMillis)}::timestamptz)))))`
 
 /** Explains a transfer by the claim `c` of `claims`. */
 export const explainTransfer = (

@@ -1,5 +1,6 @@
 // What is recorded of a watched transfer after a check of its block.
 import type { BlockStatus } from "../chain/Verification.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import type { WatchNote } from "./PaymentRepo/PaymentStore.ts"
 
 const watchMillis = 60_000
@@ -8,7 +9,7 @@ const forgetDroppedMillis = 7 * 24 * 3_600_000
 
 /** `before`: the time at which the transfer was dropped, as recorded. */
 export const watchNoteOf = (before: Date | null, status: BlockStatus | undefined, now: Date): WatchNote => {
-  const watchAt = new Date(now.getTime() + watchMillis)
+  const watchAt = plusMillis(now, watchMillis)
   switch (status?._tag) {
     case "Canonical":
       return { droppedAt: null, watchAt: status.final ? null : watchAt }

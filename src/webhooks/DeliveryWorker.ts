@@ -2,6 +2,7 @@
 // prompt.
 import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { Readiness } from "../platform/workers/Readiness.ts"
 import { supervised } from "../platform/workers/supervised.ts"
@@ -114,7 +115,7 @@ const make = Effect.gen(function* () {
         leaseId: yield* random.uuidV4(),
         leasedBy: heartbeat.id,
         at,
-        leaseUntil: new Date(at.getTime() + leaseSeconds * 1000),
+        leaseUntil: plusMillis(at, leaseSeconds * 1000),
         limit,
         limitUnproven: Math.max(0, maxUnproven - unproven),
         perEndpoint: initialWindow,

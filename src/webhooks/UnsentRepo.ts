@@ -3,6 +3,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../domain/Merchant.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 
 /** Counts at most this many. */
 const maxCount = 1_000
@@ -55,7 +56,7 @@ export class UnsentRepo extends Context.Service<
                   WHERE d.merchant_id = t.merchant_id AND d.env = t.env AND d.status = 'cancelled'
                     AND d.payment_id IS NOT NULL AND d.type = 'payment.settled'
                     AND d.created_at > t.acknowledged_at - interval '7 days'
-                    AND d.finished_at > t.acknowledged_at AND d.finished_at <= ${new Date(at.getTime() - graceMillis)}
+                    AND d.finished_at > t.acknowledged_at AND d.finished_at <= ${plusMillis(at, -graceMillis)}
                   LIMIT ${maxCount}
                 ) newest
               ) counted

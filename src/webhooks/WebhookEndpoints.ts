@@ -9,6 +9,7 @@ import {
   WebhookEndpointNotFound
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import { type Delivery, type Endpoint, testEvent } from "../domain/Webhook.ts"
 import { EgressPolicy } from "../platform/egress/EgressPolicy.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
@@ -84,7 +85,7 @@ export class WebhookEndpoints extends Context.Service<
         return {
           leaseId: yield* random.uuidV4(),
           at,
-          leaseUntil: new Date(at.getTime() + leaseSeconds * 1000)
+          leaseUntil: plusMillis(at, leaseSeconds * 1000)
         }
       })
 

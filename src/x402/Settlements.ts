@@ -13,6 +13,7 @@ import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { networks } from "../domain/networks.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
+import { plusMillis } from "../domain/plusMillis.ts"
 import type { SettleReason } from "../domain/SettleReason.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
@@ -131,7 +132,7 @@ const make = Effect.gen(function* () {
         evidence,
         payerType: settlement.payerType,
         at,
-        nextCheckAt: new Date(at.getTime() + leaseMillis)
+        nextCheckAt: plusMillis(at, leaseMillis)
       })
     }
     // Only this settlement uses the authorization, so the age of its transfer does not matter.
@@ -343,7 +344,7 @@ const make = Effect.gen(function* () {
     // No caller waits any longer, so the reconciler takes over.
     if (now.status === "pending") {
       const at = yield* DateTime.nowAsDate
-      yield* repo.checkAgain(now.id, new Date(at.getTime() + againMillis(now, at)))
+      yield* repo.checkAgain(now.id, plusMillis(at, againMillis(now, at)))
     }
     return now
   })
@@ -354,8 +355,7 @@ const make = Effect.gen(function* () {
       Effect.orElseSucceed(() => settlement)
     )
     const at = yield* DateTime.nowAsDate
-    if (now.status === "pending")
-      yield* repo.checkAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
+    if (now.status === "pending") yield* repo.checkAgain(settlement.id, plusMillis(at, againMillis(now, at)))
   })
   yield* sweepNetworks("The x402 settlement sweep", due.next("x402 settlements", "1 second"), {
     what: "Checking an x402 settlement",

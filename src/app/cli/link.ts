@@ -3,6 +3,7 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Env } from "../../domain/Chain.ts"
 import { UsdAmount } from "../../domain/Money.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { NewLink } from "../../payments/links/Api.ts"
 import { Links } from "../../payments/links/Links.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -83,9 +84,7 @@ const create = Command.make(
   Effect.fn("link create")(function* (input) {
     const owner = yield* ownerOf(input.merchant, input.env)
     const now = yield* DateTime.nowAsDate
-    const expiresAt = Option.map(input.days, (days) =>
-      new Date(now.getTime() + days * 86_400_000).toISOString()
-    )
+    const expiresAt = Option.map(input.days, (days) => plusMillis(now, days * 86_400_000).toISOString())
     const link = yield* (yield* Links)
       .create(owner, {
         description: input.description,

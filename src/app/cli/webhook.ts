@@ -2,6 +2,7 @@
 import { DateTime, Effect, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { pluralised } from "../../domain/pluralised.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { ReplayRepo } from "../../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../../webhooks/regenerateSecret.ts"
@@ -110,7 +111,7 @@ const replay = Command.make(
   Effect.fn("webhook replay")(function* (input) {
     yield* requireMerchant(input.merchant)
     const at = yield* DateTime.nowAsDate
-    const since = new Date(at.getTime() - input.hours * 3_600_000)
+    const since = plusMillis(at, -input.hours * 3_600_000)
     const tenant = { merchantId: input.merchant, env: input.env }
     const { replayFailed, replayUnsent } = yield* ReplayRepo
     const failed = yield* replayFailed(tenant, since, at)

@@ -4,6 +4,7 @@ import { Clock, Effect, Layer, Option } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { Alert } from "../../platform/alerts/Alert.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
@@ -57,18 +58,14 @@ const make = Effect.gen(function* () {
         message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
       }
       return yield* byDatabase((at) =>
-        alerts.raise({ ...alert, resumesSince: new Date(at.getTime() - resumedMillis) })
+        alerts.raise({ ...alert, resumesSince: plusMillis(at, -resumedMillis) })
       )
     }
     const now = yield* Clock.currentTimeMillis
     const last = right.get(subject)
     if (last !== undefined && now - last < checkedMillis) return
     yield* byDatabase((at) =>
-      alerts.resolve(
-        "clock_skew",
-        subject,
-        last === undefined ? undefined : new Date(at.getTime() - renewedMillis)
-      )
+      alerts.resolve("clock_skew", subject, last === undefined ? undefined : plusMillis(at, -renewedMillis))
     )
     right.set(subject, now)
   })

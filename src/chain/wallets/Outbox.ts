@@ -5,6 +5,7 @@ import { Clock, DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import type { RpcUnavailable } from "../Verification.ts"
@@ -308,7 +309,7 @@ export const makeOutbox = ({
 
   /** Replaces the reserved cost of ended transactions by their actual cost, once a majority shows their receipts. */
   const noteCosts = Effect.fnUntraced(function* (now: Date) {
-    const since = new Date(now.getTime() - budgetWindowMillis)
+    const since = plusMillis(now, -budgetWindowMillis)
     for (const { nonce, transactionId } of yield* repo.withoutCost(wallet.address, since)) {
       const cost = yield* wallet.minedCost(transactionId)
       if (cost !== undefined) yield* repo.noteCost(wallet.address, nonce, transactionId, cost)

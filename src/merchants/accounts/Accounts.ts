@@ -12,6 +12,7 @@ import {
   SignInRequired
 } from "../../domain/Errors.ts"
 import type { Locale } from "../../domain/Locale.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Mails } from "../../platform/mail/Mails.ts"
 import { fillPlaceholders, mailWords } from "../../platform/mail/mailWords.ts"
@@ -187,7 +188,7 @@ export class Accounts extends Context.Service<
           ),
         sessions: Effect.fn("Accounts.sessions")(function* ({ hash, user }) {
           const at = yield* DateTime.nowAsDate
-          return yield* sessions.sessionsOf(user.id, hash, at, new Date(at.getTime() - sessionMillis))
+          return yield* sessions.sessionsOf(user.id, hash, at, plusMillis(at, -sessionMillis))
         }),
         setLocale: ({ user }, locale) => repo.setLocale(user.id, locale),
         endSession: ({ user }, id) => sessions.endSession(user.id, id),
@@ -251,7 +252,7 @@ export class Accounts extends Context.Service<
           const at = yield* DateTime.nowAsDate
           const browser = {
             ...{ hash: hashOf(token), userId: session.user.id },
-            ...{ at, expiresAt: new Date(at.getTime() + browserMillis) }
+            ...{ at, expiresAt: plusMillis(at, browserMillis) }
           }
           // A new password forgets browsers and ends the session in one step, so the session is locked.
           yield* repo.transaction(

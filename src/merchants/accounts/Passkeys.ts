@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { PasskeyFailed } from "../../domain/Errors.ts"
 import type { PasskeyAssertion, PasskeyRegistration } from "../../domain/PasskeyResponse.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { type PasskeyPurpose, PasskeyRepo, type StoredPasskey } from "./Passkeys/PasskeyRepo.ts"
 
 const challengeMillis = 5 * 60_000
@@ -67,13 +68,7 @@ export class Passkeys extends Context.Service<
           const bytes = yield* random.randomBytes(32)
           const at = yield* DateTime.nowAsDate
           const challenge = Buffer.from(bytes).toString("base64url")
-          yield* repo.insertChallenge(
-            challenge,
-            purpose,
-            userId,
-            at,
-            new Date(at.getTime() + challengeMillis)
-          )
+          yield* repo.insertChallenge(challenge, purpose, userId, at, plusMillis(at, challengeMillis))
           return new Uint8Array(bytes)
         })
 

@@ -7,6 +7,7 @@ import type { Verification } from "../../chain/Verification.ts"
 import { type PaymentFailed, PaymentNotFound, PaymentReportConflict } from "../../domain/Errors.ts"
 import { isTest } from "../../domain/networks.ts"
 import { type Evidence, judgeReport, type Payment } from "../../domain/Payment.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { TokenChange } from "../../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { settledEvent } from "../../domain/Webhook.ts"
@@ -139,7 +140,7 @@ export const makeEvidenceCheck = ({
       transfer: proof,
       delivery: deliveryOf(deliveryIdOf(proof)),
       laterDelivery: deliveryOf(laterDeliveryIdOf(proof, payment.id)),
-      watchAt: new Date(at.getTime() + firstWatchMillis)
+      watchAt: plusMillis(at, firstWatchMillis)
     })
     if (Option.isSome(settled)) {
       yield* wake.signal

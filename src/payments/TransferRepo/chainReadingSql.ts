@@ -5,6 +5,7 @@ import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import type { Address, Env } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { networks } from "../../domain/networks.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import {
   type ChainCursor,
   type ChainReadingStore,
@@ -112,7 +113,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
       to,
       transfers
     }) {
-      const lookAt = new Date(lease.at.getTime() + returnedMillis)
+      const lookAt = plusMillis(lease.at, returnedMillis)
       const rows = yield* sql`
         WITH moved AS (${moved(env, lease, from, to)}), seen AS (
           SELECT * FROM unnest(

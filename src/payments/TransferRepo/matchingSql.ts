@@ -6,6 +6,7 @@ import type { Address } from "../../domain/Chain.ts"
 import { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import { networks } from "../../domain/networks.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { attemptCountsMillis } from "../AttemptRepo/AttemptStore.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import type { IncomingTransfer, Match, MatchingStore } from "./TransferStore.ts"
@@ -120,7 +121,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
           SELECT a.payment_id, a.block_number, a.nonce, a.announced_at, a.closed_reason
           FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
           WHERE a.payer_address = ${payer}
-            AND a.announced_at >= ${new Date(transfer.blockTime.getTime() - attemptCountsMillis)}
+            AND a.announced_at >= ${plusMillis(transfer.blockTime, -attemptCountsMillis)}
             AND ${mayPay(transfer)}
           ORDER BY a.announced_at DESC LIMIT ${comparedAttempts}`
       )

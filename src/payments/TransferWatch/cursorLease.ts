@@ -2,6 +2,7 @@
 // progress is stored at once, the rest with the next renewal.
 import { DateTime, Effect, Option } from "effect"
 import type { Env } from "../../domain/Chain.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { ChainCursor, CursorLease, ReadRange } from "../TransferRepo/TransferStore.ts"
 import type { TransferRepo } from "../TransferRepo.ts"
 
@@ -25,7 +26,7 @@ export const makeCursorLease = (repo: TransferRepo["Service"], env: Env, leaseId
 
   const newLease = Effect.map(
     DateTime.nowAsDate,
-    (at): CursorLease => ({ id: leaseId, at, until: new Date(at.getTime() + leaseMillis) })
+    (at): CursorLease => ({ id: leaseId, at, until: plusMillis(at, leaseMillis) })
   )
 
   const store = Effect.fnUntraced(function* (from: ChainCursor, to: ChainCursor, finds: RangeFinds) {

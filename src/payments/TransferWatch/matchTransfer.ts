@@ -5,6 +5,7 @@
 // 4. likely payments.
 import { DateTime, Effect } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { ClaimRepo } from "../ClaimRepo.ts"
 import { evidenceOf } from "../evidenceOf.ts"
 import type { ReportCheck } from "../Payments/evidenceCheck.ts"
@@ -122,7 +123,7 @@ export const makeMatchTransfer = ({
     const later = Effect.flatMap(DateTime.nowAsDate, (now) => {
       const { least, most } = matchAgainMillis
       const pause = Math.min(most, Math.max(least, (now.getTime() - transfer.storedAt.getTime()) / 10))
-      return transferRepo.noteMatch(transfer.id, { matchAt: new Date(now.getTime() + pause) })
+      return transferRepo.noteMatch(transfer.id, { matchAt: plusMillis(now, pause) })
     })
     // An authorization with the same terms is being settled: the transfer may belong to it.
     if (yield* transferRepo.awaitsSettlement(transfer)) return yield* later

@@ -4,6 +4,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
 import { MismatchReason } from "../../domain/VerdictReason.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
@@ -75,7 +76,7 @@ const make = Effect.gen(function* () {
   const checkAgain = (refund: Refund, now: Date) =>
     refundRepo.noteRefundCheck(
       refund,
-      new Date(now.getTime() + pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
+      plusMillis(now, pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
     )
 
   /** A transfer of the exact amount from a receiver to the recipient is the announced refund. */

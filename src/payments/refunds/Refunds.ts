@@ -22,6 +22,7 @@ import {
 } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { AtomicUsdc, formatUsd } from "../../domain/Money.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
@@ -65,8 +66,6 @@ const idTaken = invalid("body.id", "Another refund has this id. Generate a new o
 /** The number of refunds of one payment or transfer read at a time. */
 const pageSize = 100
 
-const after = (at: Date, millis: number) => new Date(at.getTime() + millis)
-
 const make = Effect.gen(function* () {
   const { executes } = yield* Networks
   const repo = yield* PaymentRepo
@@ -100,7 +99,7 @@ const make = Effect.gen(function* () {
     return {
       proof: { ...verification, sender: verification.payer },
       at,
-      checkAt: after(at, firstWatchMillis)
+      checkAt: plusMillis(at, firstWatchMillis)
     }
   })
 
@@ -204,7 +203,7 @@ const make = Effect.gen(function* () {
     // A proof records the transaction in the same step. An undecided transaction is recorded here and checked again.
     if (checked._tag === "Pending") {
       const at = yield* DateTime.nowAsDate
-      yield* refundRepo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
+      yield* refundRepo.nameRefundTransaction(id, transactionId, at, plusMillis(at, firstCheckMillis))
     }
     return yield* provableBy(tenant, id, transactionId)
   })
@@ -304,7 +303,7 @@ const make = Effect.gen(function* () {
         createdBy: by,
         at,
         createdBlock: reach.openedBlock(tenant.env).openedBlock ?? null,
-        checkAt: after(at, firstCheckMillis)
+        checkAt: plusMillis(at, firstCheckMillis)
       }
       const creation = yield* add(newRefund, sinceBlock, earlier)
       switch (creation._tag) {

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Uuid } from "../../domain/Merchant.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 
 export interface Mail {
   readonly recipient: string
@@ -34,7 +35,7 @@ const make = Effect.gen(function* () {
       yield* sql`
         WITH swept AS (
           DELETE FROM mails WHERE id IN (
-            SELECT id FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - retentionMillis)}
+            SELECT id FROM mails WHERE due_at IS NULL AND created_at < ${plusMillis(at, -retentionMillis)}
             FOR UPDATE SKIP LOCKED)
         )
         INSERT INTO mails (id, recipient, subject, body, urgent, created_at, due_at)

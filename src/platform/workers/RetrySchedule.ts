@@ -1,6 +1,7 @@
 // Retries of work that is stored as a row: a worker takes the delay from a Schedule and stores when the row is due
 // again, so that a restart loses nothing.
 import { Duration, Effect, Option, Schedule } from "effect"
+import { plusMillis } from "../../domain/plusMillis.ts"
 
 export type RetrySchedule = Schedule.Schedule<unknown, unknown>
 
@@ -29,7 +30,7 @@ export const delayAfter = (
 export const dueAfter = (schedule: RetrySchedule, attempts: number, at: Date): Effect.Effect<Date | null> =>
   Effect.map(
     delayAfter(schedule, attempts),
-    Option.match({ onNone: () => null, onSome: (delay) => new Date(at.getTime() + Duration.toMillis(delay)) })
+    Option.match({ onNone: () => null, onSome: (delay) => plusMillis(at, Duration.toMillis(delay)) })
   )
 
 /** The most delays shown of a schedule without an end. */

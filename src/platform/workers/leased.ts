@@ -1,6 +1,7 @@
 // Takes a batch of a queue under a lease: only one of several instances takes a row, and the rows of a killed process
 // become due again when the lease ends.
 import { DateTime, Effect } from "effect"
+import { plusMillis } from "../../domain/plusMillis.ts"
 
 export interface Leased<A, E, R, E2, R2> {
   /** The action on one row, for the log. */
@@ -27,7 +28,7 @@ export const leased = <A, E, R, E2, R2>({
 }: Leased<A, E, R, E2, R2>): Effect.Effect<boolean, E, R | R2> =>
   Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
-    const rows = yield* take(at, new Date(at.getTime() + leaseMillis), batch)
+    const rows = yield* take(at, plusMillis(at, leaseMillis), batch)
     yield* Effect.forEach(
       rows,
       (row) =>

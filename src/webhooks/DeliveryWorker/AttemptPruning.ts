@@ -1,5 +1,6 @@
 // Deletes old attempts with their stored responses after WEBHOOK_ATTEMPT_RETENTION; the deliveries stay.
 import { DateTime, Duration, Effect, Layer } from "effect"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { periodic } from "../../platform/workers/supervised.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
@@ -10,7 +11,7 @@ const batchSize = 5_000
 /** Deletes attempts that started longer ago than `retention`; returns their number. */
 const pruneAttempts = Effect.fn("pruneAttempts")(function* (retention: Duration.Duration) {
   const repo = yield* WebhookRepo
-  const before = new Date((yield* DateTime.nowAsDate).getTime() - Duration.toMillis(retention))
+  const before = plusMillis(yield* DateTime.nowAsDate, -Duration.toMillis(retention))
   let pruned = 0
   let last = batchSize
   while (last === batchSize) {

@@ -2,6 +2,7 @@
 // send and the manual resend all use it. Outcomes that end together are recorded together.
 import { Cause, Clock, Context, Deferred, Effect, Layer, Queue, References, Schedule } from "effect"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { EgressPolicy } from "../../platform/egress/EgressPolicy.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
@@ -179,7 +180,7 @@ export class Attempts extends Context.Service<
       const unreadable = (delivery: LeasedDelivery, cause: Cause.Cause<unknown>) =>
         logUnreadable(delivery, cause).pipe(
           Effect.andThen(countUnreadable),
-          Effect.andThen(repo.release([delivery], new Date(now().getTime() + leaseSeconds * 1000))),
+          Effect.andThen(repo.release([delivery], plusMillis(now(), leaseSeconds * 1000))),
           Effect.as(false)
         )
 

@@ -3,6 +3,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { rerouteMillis } from "../rerouteMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import { claimsSql } from "./claimsSql.ts"
@@ -55,7 +56,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
             RETURNING ${endpoint}
           ), ended AS (
             SELECT id FROM webhook_endpoints
-            WHERE ${ofTenant(tenant)} AND deleted_at >= ${new Date(at.getTime() - rerouteMillis)}
+            WHERE ${ofTenant(tenant)} AND deleted_at >= ${plusMillis(at, -rerouteMillis)}
           ), following AS (
             UPDATE webhook_deliveries d SET status = 'pending', endpoint_id = created.id, due_at = ${at},
               finished_at = NULL, interruptions = 0

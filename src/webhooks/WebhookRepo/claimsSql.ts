@@ -4,6 +4,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { DeliveryStatus } from "../../domain/Webhook.ts"
 import { waitingEndpoints } from "../../platform/workers/waitingEndpointsSql.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
@@ -88,7 +89,7 @@ export const claimsSql = Effect.gen(function* () {
     // A delivery whose lease expired is due again with its old lease's id. Every plan looks up an array of ids
     // in a primary key. The other arrays are inlined, so each lease gets its own plan: a cached plan from
     // when the table was small would scan the whole table.
-    const provenSince = new Date(lease.at.getTime() - endpointTrustMillis)
+    const provenSince = plusMillis(lease.at, -endpointTrustMillis)
     const long = lease.queueStarts.map(({ endpointId }) => endpointId)
     const rows = yield* sql`
       WITH RECURSIVE ${waitingEndpoints(sql, long)}, queues AS (

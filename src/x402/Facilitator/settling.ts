@@ -5,6 +5,7 @@ import type { RpcUnavailable } from "../../chain/Verification.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { AuthorizationChain } from "../AuthorizationChain.ts"
 import type { PaymentTaken, SettlementRepo } from "../Settlements/SettlementRepo.ts"
 import type { X402Settlement } from "../Settlements/X402Settlement.ts"
@@ -105,7 +106,7 @@ export const makeSettling = (
         : yield* movingTransactionOf(payee, exact, payee.payment?.createdAt ?? current.createdAt)
     const now = yield* DateTime.nowAsDate
     const spent = yield* repo
-      .revive(current, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
+      .revive(current, exact.authorization, movedBy, plusMillis(now, firstCheckMillis))
       .pipe(Effect.catchTag("PaymentTaken", spentOr(obstacle, movedBy)))
     return spent ?? (yield* settlements.settle(current))
   })
@@ -143,7 +144,7 @@ export const makeSettling = (
         resource: resourceUrl(requirements, baseUrl),
         movedBy,
         at,
-        nextCheckAt: new Date(at.getTime() + firstCheckMillis)
+        nextCheckAt: plusMillis(at, firstCheckMillis)
       })
       const registered = yield* Effect.catchTag(registering, "PaymentTaken", spentOr(obstacle, movedBy))
       if ("reason" in registered) return refused(exact, registered)

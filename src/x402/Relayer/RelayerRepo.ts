@@ -13,6 +13,7 @@ import {
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import type { RelayBound } from "../../domain/networks.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { attachLeaseMillis } from "../../payments/attachLeaseMillis.ts"
 import { hasOwnTransfer } from "../Settlements/hasOwnTransferSql.ts"
@@ -140,7 +141,7 @@ export class RelayerRepo extends Context.Service<
             AND NOT EXISTS (
               SELECT 1 FROM incoming_transfers t
               WHERE t.attached_to = s.payment_id AND t.payment_id IS NULL AND t.match_at IS NOT NULL
-                AND t.handled_at > ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz)
+                AND t.handled_at > ${plusMillis(at, -attachLeaseMillis)}::timestamptz)
             RETURNING s.id`
           if (reserved.length > 0) return true
         }
@@ -160,7 +161,7 @@ export class RelayerRepo extends Context.Service<
        */
       const overBudget = Effect.fnUntraced(function* (wallet: Address, order: BudgetedRelay) {
         const { bounds, merchantId, payer, wei } = order
-        const since = new Date(order.at.getTime() - budgetWindowMillis)
+        const since = plusMillis(order.at, -budgetWindowMillis)
         const costs = sql`merchant_id, payer, CASE WHEN outcome = 'lost' THEN 0
           ELSE coalesce(spent_wei, reserved_wei, gas * ${order.maxFeePerGas.toString()}::numeric) END AS wei`
         const [row] = yield* sql`

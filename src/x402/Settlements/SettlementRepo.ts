@@ -7,6 +7,7 @@ import { bytesOf, toBytes } from "../../chain/ChainBytes.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type PayerType, PaymentId } from "../../domain/Payment.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import type { SettleReason } from "../../domain/SettleReason.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
@@ -240,7 +241,7 @@ export class SettlementRepo extends Context.Service<
               answered_at = coalesce(answered_at, ${at})
             WHERE id = ${id} AND status = 'settled' AND (answered_at IS NULL
               OR (answered_to = ${identity ?? null}::text
-                AND answered_at > ${new Date(at.getTime() - repeatedMillis)}))
+                AND answered_at > ${plusMillis(at, -repeatedMillis)}))
             RETURNING id`
           return rows.length > 0
         }, Effect.orDie),

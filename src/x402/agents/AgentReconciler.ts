@@ -6,6 +6,7 @@ import type { SqlClient } from "effect/sql"
 import type { ContractSignatures } from "../../chain/ContractSignatures.ts"
 import type { RpcPool } from "../../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../../domain/Agent.ts"
+import { plusMillis } from "../../domain/plusMillis.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { sweepNetworks } from "../../platform/workers/sweepNetworks.ts"
@@ -39,11 +40,11 @@ const make = Effect.gen(function* () {
       validBefore + settledSeconds
     )
     const at = yield* DateTime.nowAsDate
-    const recheck = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
+    const recheck = repo.checkAgain(payment.id, plusMillis(at, againMillis))
     switch (state) {
       case "used": {
         // After a database restore, a use may precede its reservation, so the search starts PAYMENT_EXPIRY earlier.
-        const since = new Date(payment.createdAt.getTime() - Duration.toMillis(paymentExpiry))
+        const since = plusMillis(payment.createdAt, -Duration.toMillis(paymentExpiry))
         const use = yield* chain.findUse(agent.env, agent.address, nonce, since)
         if (Option.isNone(use)) return yield* recheck
         // A cancellation also spends the nonce, but moves nothing.

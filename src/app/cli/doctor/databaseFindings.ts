@@ -3,6 +3,7 @@ import { Cause, Effect, Layer } from "effect"
 import { OutboxRepo } from "../../../chain/wallets/OutboxRepo.ts"
 import type { Address } from "../../../domain/Chain.ts"
 import { envs } from "../../../domain/networks.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { ReceiverBlacklistRepo } from "../../../merchants/ReceiverBlacklistRepo.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import * as Database from "../../../platform/Database.ts"
@@ -98,7 +99,7 @@ const unknownSpending: ReadonlyMap<Address, bigint | undefined> = new Map()
 const spendingOf = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
   const outbox = yield* OutboxRepo
   const now = new Date()
-  const since = new Date(now.getTime() - 7 * 86_400_000)
+  const since = plusMillis(now, -7 * 86_400_000)
   const spent = yield* Effect.forEach(wallets, (wallet) => outbox.spentADay(wallet, since, now))
   return new Map(wallets.map((wallet, index) => [wallet, spent[index]]))
 })

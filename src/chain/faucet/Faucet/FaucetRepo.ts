@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import type { Address } from "../../../domain/Chain.ts"
 import { type FaucetLimit, faucetLimits } from "../../../domain/faucetLimits.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { toBytes } from "../../ChainBytes.ts"
 import { type Ended, type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
 import type { GrantRequest } from "./FaucetService.ts"
@@ -68,7 +69,7 @@ export class FaucetRepo extends Context.Service<
 
       /** The grant that fills each limit: a place becomes free at the end of its window. */
       const blocking = (request: GrantRequest, at: Date) => {
-        const since = (limit: FaucetLimit) => new Date(at.getTime() - faucetLimits[limit].windowMillis)
+        const since = (limit: FaucetLimit) => plusMillis(at, -faucetLimits[limit].windowMillis)
         const nth = (limit: FaucetLimit) => faucetLimits[limit].grants - 1
         return sql`
           SELECT

@@ -3,6 +3,7 @@ import { DateTime, Duration, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { invalid, PaymentNotFound } from "../../../domain/Errors.ts"
 import { todayIn } from "../../../domain/Period.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { Books } from "../../../payments/books/Books.ts"
 import { requestedPeriod } from "../../../payments/books/views.ts"
 import { viewOf } from "../../../payments/Http.ts"
@@ -107,9 +108,7 @@ export const layer = HttpApiBuilder.group(
           receiver: payment.receiver,
           ...(payment.status === "pending"
             ? {
-                waitsUntil: new Date(
-                  payment.createdAt.getTime() + Duration.toMillis(paymentExpiry)
-                ).toISOString()
+                waitsUntil: plusMillis(payment.createdAt, Duration.toMillis(paymentExpiry)).toISOString()
               }
             : {}),
           receiptUrl: yield* receipts.issue(payment, merchant.name).pipe(

@@ -2,6 +2,7 @@
 import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { OneTimeLinkInvalid } from "../../../domain/Errors.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import { Mails } from "../../../platform/mail/Mails.ts"
 import { fillPlaceholders, mailWords } from "../../../platform/mail/mailWords.ts"
@@ -42,7 +43,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
     createLink: Effect.fn("Accounts.createLink")(function* (link: OneTimeLink) {
       const token = yield* newToken(random)
       const at = yield* DateTime.nowAsDate
-      yield* repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis))
+      yield* repo.insertLink(hashOf(token), link, at, plusMillis(at, linkMillis))
       return token
     }),
     invite: Effect.fn("Accounts.invite")(function* (inviter: User, merchantName: string, link: OneTimeLink) {
@@ -52,7 +53,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
       const values = { inviter: inviter.email, merchant: merchantName }
       yield* repo.transaction(
         Effect.andThen(
-          repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis)),
+          repo.insertLink(hashOf(token), link, at, plusMillis(at, linkMillis)),
           mails.queue({
             urgent: true,
             recipient: link.email,
@@ -68,7 +69,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
       if (Option.isNone(smtp)) return
       const token = yield* newToken(random)
       const at = yield* DateTime.nowAsDate
-      const expiresAt = new Date(at.getTime() + resetMillis)
+      const expiresAt = plusMillis(at, resetMillis)
       const user = yield* repo.findCredentials(email)
       if (Option.isNone(user)) return
       const words = mailWords[user.value.locale]

@@ -7,6 +7,7 @@ import {
   type SecondFactorRequired,
   SignInFailed
 } from "../../../domain/Errors.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { ReceiverChangeRepo } from "../../ReceiverChangeRepo.ts"
 import { withdrawnChange } from "../../withdrawnChange.ts"
@@ -45,10 +46,10 @@ export const makeSignIns = Effect.gen(function* () {
       hashOf(token),
       {
         at,
-        slideBefore: new Date(at.getTime() + idleMillis - slideEveryMillis),
-        slideTo: new Date(at.getTime() + idleMillis),
-        startedAfter: new Date(at.getTime() - sessionMillis),
-        seenBefore: new Date(at.getTime() - seenEveryMillis)
+        slideBefore: plusMillis(at, idleMillis - slideEveryMillis),
+        slideTo: plusMillis(at, idleMillis),
+        startedAfter: plusMillis(at, -sessionMillis),
+        seenBefore: plusMillis(at, -seenEveryMillis)
       },
       from
     )
@@ -58,7 +59,7 @@ export const makeSignIns = Effect.gen(function* () {
   const begin = Effect.fnUntraced(function* (userId: string, proof: SessionProof) {
     const token = yield* newToken(random)
     const at = yield* DateTime.nowAsDate
-    const session = { hash: hashOf(token), userId, at, expiresAt: new Date(at.getTime() + idleMillis) }
+    const session = { hash: hashOf(token), userId, at, expiresAt: plusMillis(at, idleMillis) }
     return (yield* sessions.begin(session, proof)) ? token : yield* new SignInFailed()
   })
 

@@ -13,6 +13,7 @@ import {
   type Principal,
   Uuid
 } from "../../../domain/Merchant.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { batched } from "../../../platform/database/batched.ts"
 import { makeReceiverRepo } from "../../ReceiverRepo.ts"
 import { hashKey } from "./KeyFormat.ts"
@@ -231,7 +232,7 @@ const makeKeyRepo = Effect.gen(function* () {
     yield* sql`
       UPDATE api_keys SET last_used_at = ${at}
       WHERE id = ANY(${keyIds}::uuid[])
-        AND (last_used_at IS NULL OR last_used_at <= ${new Date(at.getTime() - touchMillis)})`
+        AND (last_used_at IS NULL OR last_used_at <= ${plusMillis(at, -touchMillis)})`
   }, Effect.orDie)
 
   return {

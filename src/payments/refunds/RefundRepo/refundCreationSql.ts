@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { toBytes } from "../../../chain/ChainBytes.ts"
 import type { Tenant } from "../../../domain/Merchant.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { isUniqueViolation } from "../../../platform/database/isUniqueViolation.ts"
 import { attachLeaseMillis } from "../../attachLeaseMillis.ts"
 import { TransferAlreadyUsed } from "../../TransferAlreadyUsed.ts"
@@ -56,7 +57,7 @@ export const makeRefundCreationSql = (
       : sql`
           SELECT CASE WHEN t.payment_id IS NOT NULL OR t.dropped_at IS NOT NULL OR EXISTS (${equalClaim})
               OR (t.attached_to IS NOT NULL
-                AND t.handled_at > ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz)
+                AND t.handled_at > ${plusMillis(at, -attachLeaseMillis)}::timestamptz)
             THEN 'explained' ELSE 'open' END AS state,
             CASE WHEN t.dropped_at IS NULL THEN t.amount::text ELSE '0' END AS paid, t.block_number AS since_block
           FROM incoming_transfers t

@@ -8,6 +8,7 @@ import { AddressBytes, toBytes } from "../../../chain/ChainBytes.ts"
 import type { Agent, AgentId } from "../../../domain/Agent.ts"
 import { authorizationNonceOf } from "../../../domain/authorizationNonce.ts"
 import { type Address, TransactionHash } from "../../../domain/Chain.ts"
+import { plusMillis } from "../../../domain/plusMillis.ts"
 import { resourceHostOf } from "../chooseRequirement.ts"
 import { agentColumns, allAgents, allowanceOf, allPayments, paymentColumns } from "./AgentRows.ts"
 import type { AgentStore, NewAgentPayment, SpendReservation } from "./AgentStore.ts"
@@ -39,8 +40,8 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
   const usage = Effect.fnUntraced(function* (agentId: AgentId, at: Date) {
     const [row] = yield* sql`
       SELECT coalesce(${spentSince(sql, at)}, 0)::text AS spent,
-        (count(*) FILTER (WHERE created_at > ${new Date(at.getTime() - minuteMillis)}))::int AS recent,
-        min(created_at) FILTER (WHERE created_at > ${new Date(at.getTime() - minuteMillis)}) AS oldest
+        (count(*) FILTER (WHERE created_at > ${plusMillis(at, -minuteMillis)}))::int AS recent,
+        min(created_at) FILTER (WHERE created_at > ${plusMillis(at, -minuteMillis)}) AS oldest
       FROM agent_payments p WHERE agent_id = ${agentId} AND ${countedSince(sql, at)}`
     return yield* decodeUsage(row)
   })
@@ -141,7 +142,7 @@ export const reservationsSql = (sql: SqlClient.SqlClient) => {
               ${input.x402Version}, ${input.resource}, ${input.requirements}, ${toBytes(input.payTo)},
               ${input.amount.toString()}::numeric, ${input.validAfter.toString()}::bigint,
               ${input.validBefore.toString()}::bigint, ${toBytes(own?.nonce ?? input.nonce)}, ${own === undefined ? null : input.pays}, ${input.createdAt},
-              ${new Date(input.createdAt.getTime() + firstCheckMillis)})
+              ${plusMillis(input.createdAt, firstCheckMillis)})
             RETURNING ${sql.literal(paymentColumns)}`,
           allPayments
         )
