@@ -1,3 +1,4 @@
+// Calls to a single node, without a majority and without retries: `doctor` judges each node by itself.
 import type { Effect, Schema } from "effect"
 import type { Env } from "../domain/Chain.ts"
 import type { NodeFailure } from "./RpcPool/NodeFailure.ts"

@@ -1,3 +1,4 @@
+// Decides which node's URL a browser may see.
 import type { Env } from "../domain/Chain.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"
 import { isLoopback } from "../platform/http/isLoopback.ts"

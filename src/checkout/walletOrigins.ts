@@ -1,3 +1,4 @@
+// Lists origins for the Content-Security-Policy of pages with the checkout.
 import { Option } from "effect"
 import { envs } from "../domain/networks.ts"
 import type { AppConfig } from "../platform/AppConfig.ts"

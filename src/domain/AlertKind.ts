@@ -1,3 +1,4 @@
+// The kinds of alerts, as stored.
 import { Schema } from "effect"
 
 /** Kinds of problems that need a human decision. */

@@ -1,3 +1,4 @@
+// The actions in the audit log, as stored.
 import { Schema } from "effect"
 
 /** Changes that the audit log records: to receiving addresses, settlement limits, keys, members and more. */

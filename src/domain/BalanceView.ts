@@ -1,3 +1,4 @@
+// A wallet's balance as the API returns it.
 import { Schema } from "effect"
 
 /** A whole number of smallest units, as digits. */

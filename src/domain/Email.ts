@@ -1,3 +1,4 @@
+// The form of the email addresses that the service accepts.
 import { Schema, SchemaGetter } from "effect"
 
 const maxLength = 254

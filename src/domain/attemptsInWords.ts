@@ -1,3 +1,4 @@
+// Describes the retry schedule in a sentence, for the API's description and the guides.
 const units = [
   [86_400, "day"],
   [3_600, "hour"],

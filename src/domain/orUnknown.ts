@@ -1,3 +1,4 @@
+// Tolerates codes of later releases, so that a rollback can read what they wrote.
 import { Schema, SchemaGetter } from "effect"
 
 /**

@@ -1,3 +1,4 @@
+// Suggests the name that a misspelt setting or command most likely means.
 import { distance } from "fastest-levenshtein"
 
 /** A word with more mistakes than this is assumed to mean something else. */

@@ -1,3 +1,4 @@
+// Commands by which operators recreate secrets whose encryption key is lost.
 import type { LostSecrets } from "../../webhooks/SealedSecretRepo.ts"
 
 /** The kinds of secrets that a lost key can affect, and how to recreate each. */

@@ -1,3 +1,4 @@
+// Searches for the last block before an instant, to read balances of past days.
 import { Effect } from "effect"
 
 /**

@@ -1,3 +1,4 @@
+// The error of one call to one node.
 import { Data } from "effect"
 import type { NodeErrorMeaning } from "./nodeErrors.ts"
 

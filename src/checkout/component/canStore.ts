@@ -1,3 +1,4 @@
+// Tests whether the browser stores data for this page.
 const probeKey = "quittance-probe"
 /** Longer than any record of a payment. */
 const probe = "x".repeat(4_096)

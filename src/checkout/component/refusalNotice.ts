@@ -1,3 +1,4 @@
+// Chooses the notice for a refusal by the service.
 import { concernsKey, ServiceError, type ServiceRefusal } from "./service.ts"
 import type { MessageKey } from "./translate.ts"
 

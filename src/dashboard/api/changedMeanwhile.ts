@@ -1,3 +1,4 @@
+// Builds the error for a form that would overwrite another member's change.
 import { ChangedMeanwhile } from "../../domain/Errors.ts"
 
 const wordsOf = (value: unknown): string => {

@@ -1,3 +1,4 @@
+// Identifies the session's user for changes whose permission is checked as they are written.
 import { Effect } from "effect"
 import type { Requester } from "../../merchants/audit/AuditLog.ts"
 import { CurrentMember, CurrentSession } from "./Session.ts"

@@ -1,3 +1,4 @@
+// Guards sensitive changes by a recent confirmation of the user's identity.
 import { Clock, Effect } from "effect"
 import { PasswordRequired } from "../../domain/Errors.ts"
 import { CurrentSession } from "./Session.ts"

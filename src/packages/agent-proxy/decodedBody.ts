@@ -1,3 +1,4 @@
+// Decompresses response bodies within a limit, so that a small body cannot fill the memory.
 import zlib from "node:zlib"
 import { Option } from "effect"
 

@@ -1,3 +1,4 @@
+// Reads bodies up to a limit without losing the rest.
 export interface Beginning {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** True if the body ended within the limit. */

@@ -1,3 +1,4 @@
+// The proxy's HTTP server, which listens on the loopback interface only.
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 

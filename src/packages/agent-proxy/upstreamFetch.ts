@@ -1,3 +1,4 @@
+// Sends the agent's requests unchanged to the server that it pays.
 import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 

@@ -1,3 +1,4 @@
+// Parses numeric flags of the shops' command line.
 import { CommandRefused } from "./CommandRefused.ts"
 
 /** Parses a flag's value as a whole number. Without the flag it is `standard`. */

@@ -1,3 +1,4 @@
+// Encodes refunds for the API and the dashboard.
 import { formatUsd } from "../../domain/Money.ts"
 import { isTest, networks } from "../../domain/networks.ts"
 import type { RefundView } from "./Api.ts"

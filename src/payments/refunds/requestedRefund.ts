@@ -1,3 +1,4 @@
+// Validates requests for refunds, for the API and the dashboard.
 import { Effect } from "effect"
 import { parseChecksummedAddress } from "../../chain/Address.ts"
 import { type InvalidRequest, invalid } from "../../domain/Errors.ts"

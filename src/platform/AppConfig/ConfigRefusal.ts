@@ -1,3 +1,4 @@
+// The error with which the service refuses its configuration. It reports all wrong settings at once.
 import { Data } from "effect"
 import { examples } from "./examples.ts"
 

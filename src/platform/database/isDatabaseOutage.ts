@@ -1,3 +1,4 @@
+// Tells a database outage from a bug.
 import { Cause } from "effect"
 import { SqlError } from "effect/sql"
 import { sqlStateOf } from "./sqlStateOf.ts"

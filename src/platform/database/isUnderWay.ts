@@ -1,3 +1,4 @@
+// Decides whether a closed network must still be read, because something on it has not ended.
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Env } from "../../domain/Chain.ts"

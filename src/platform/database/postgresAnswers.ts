@@ -1,3 +1,4 @@
+// Probes a socket for a Postgres that responds.
 import { connect } from "node:net"
 
 /** SSLRequest: its length and its code (Postgres protocol 3.0). */

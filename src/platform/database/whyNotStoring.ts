@@ -1,3 +1,4 @@
+// Checks for `doctor` that the database can store rows.
 import { Effect } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { causeOf } from "./migrate.ts"

@@ -1,3 +1,4 @@
+// The reasons for which an outgoing request fails, as merchants see them.
 import { Schema } from "effect"
 
 /**

@@ -1,3 +1,4 @@
+// Detects another program on the port, which the operating system would let share it with this service.
 import { Effect, Schedule } from "effect"
 
 /** The time for which the first process waits for processes of a killed supervisor to exit. */

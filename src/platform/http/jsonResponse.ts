@@ -1,3 +1,4 @@
+// Writes JSON responses without encoding them twice.
 import { HttpServerResponse } from "effect/http"
 
 /**

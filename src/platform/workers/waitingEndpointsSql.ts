@@ -1,3 +1,4 @@
+// Finds the endpoints with queued deliveries without reading their queues.
 import type { SqlClient } from "effect/sql"
 
 const first = "00000000-0000-0000-0000-000000000000"

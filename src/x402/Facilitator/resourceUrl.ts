@@ -1,3 +1,4 @@
+// Derives a payment's order URL from the resource that an agent pays for.
 import type { Requirements } from "../Wire.ts"
 
 /** The longest URL in its encoded form. */

@@ -1,3 +1,4 @@
+// Prevents a wallet from paying twice: by its own transfer and by the authorization that it signed.
 import type { SqlClient, Statement } from "effect/sql"
 import { sinceOpened } from "../../payments/sinceOpenedSql.ts"
 

@@ -1,3 +1,4 @@
+// Checks for `doctor` whether the hosts of webhook endpoints can be reached over TLS.
 import { Effect, Layer } from "effect"
 import { EgressPolicy } from "../../../platform/egress/EgressPolicy.ts"
 import type { PostFailure } from "../../../platform/egress/PostFailure.ts"

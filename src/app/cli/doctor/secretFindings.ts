@@ -1,3 +1,4 @@
+// Checks for `doctor` that this configuration's secrets match the stored data.
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SecretBox } from "../../../platform/SecretBox.ts"

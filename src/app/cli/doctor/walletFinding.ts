@@ -1,3 +1,4 @@
+// Checks for `doctor` how long the balance of a wallet that pays fees lasts.
 import { Effect } from "effect"
 import { formatEther, type Hex, isHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"

@@ -1,3 +1,4 @@
+// A lock between the tabs of a browser, so that two tabs never request the same payment from a wallet.
 import { lockName } from "../attempt.ts"
 
 /** Lets an abandoned prompt release the lock first; otherwise this tab would wait for itself. */

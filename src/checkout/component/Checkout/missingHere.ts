@@ -1,3 +1,4 @@
+// Checks before a payment that the page offers what a safe payment needs.
 import { canStore } from "../canStore.ts"
 
 /** Required features that this page or frame lacks, with the remedy for its developer. */

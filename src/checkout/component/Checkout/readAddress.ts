@@ -1,3 +1,4 @@
+// Requests the address for buyers who send from an exchange or another device.
 import { noteAddressShown } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"
 import type { Dispatch } from "../Message.ts"

@@ -1,3 +1,4 @@
+// Polls for attempts from elsewhere, so that a buyer does not pay twice.
 import { shortened } from "../../../platform/pages/browser/shortened.ts"
 import { readAnnounced } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"

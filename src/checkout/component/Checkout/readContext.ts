@@ -1,3 +1,4 @@
+// Reads the checkout's context from the service: the merchant, the chain and the settlement levels.
 import type { CheckoutContext } from "../CheckoutContext.ts"
 import type { Dispatch } from "../Message.ts"
 import type { CheckoutService } from "../service.ts"

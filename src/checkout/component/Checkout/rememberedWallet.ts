@@ -1,3 +1,4 @@
+// Remembers in this browser which wallet the buyer chose.
 const key = "quittance-checkout-wallet"
 
 /** The buyer's wallet, by its reverse domain name. */

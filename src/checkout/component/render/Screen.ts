@@ -1,3 +1,4 @@
+// The shape that every screen of the checkout returns.
 import type { CheckoutIcon, Child } from "../elements.ts"
 
 /** The card's content for a state, between header and footer. */

@@ -1,3 +1,4 @@
+// The inputs of rendering that are not in the model.
 import type { UnverifiedIntent } from "../intentToken.ts"
 import type { Action } from "../Message.ts"
 import type { Translation } from "../translate.ts"

@@ -1,3 +1,4 @@
+// Explains how long a confirmation takes, and when it takes longer than usual.
 import { atomicAmount } from "../Model.ts"
 import type { Pieces } from "./pieces.ts"
 

@@ -1,3 +1,4 @@
+// Chooses the screen for each state of the checkout.
 import type { Model } from "../Model.ts"
 import { connectScreen } from "./connectScreen.ts"
 import { cancelledScreen, expiredScreen, failedScreen, settledScreen } from "./endScreens.ts"

@@ -1,3 +1,4 @@
+// Fills the placeholders of translated texts from the model.
 import type { Model } from "../Model.ts"
 import type { ViewTools } from "./ViewTools.ts"
 

@@ -1,3 +1,4 @@
+// Enters a state and clears what belonged to the previous one.
 import type { CheckoutState, Model } from "../Model.ts"
 
 export const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model => ({

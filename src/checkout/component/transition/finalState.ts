@@ -1,3 +1,4 @@
+// Ends the checkout of a payment that has settled or failed, and forgets what the browser stored for it.
 import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
 import type { CheckoutPayment } from "../service.ts"

@@ -1,3 +1,4 @@
+// Leaves the loading state once the payment is read, or cannot be.
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import type { Model } from "../Model.ts"

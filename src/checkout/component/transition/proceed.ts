@@ -1,3 +1,4 @@
+// Chooses the next state of a pending payment. Most transitions end here.
 import type { Attempt } from "../attempt.ts"
 import type { Command, Next } from "../Command.ts"
 import { beforePayment, type Model, type Notice } from "../Model.ts"

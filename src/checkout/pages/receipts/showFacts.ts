@@ -1,3 +1,5 @@
+// Shows a receipt's content and what has changed since its signature, on the receipt's page and after a
+// verification.
 import { isTest, networks } from "../../../domain/networks.ts"
 import { language, money, text as t } from "./receiptWords.ts"
 import type { ReceiptClaims } from "./verifyReceipt.ts"

@@ -1,3 +1,4 @@
+// Builds the refunds section of a payment's or a transfer's page.
 import { Effect, Option } from "effect"
 import type { Address } from "../../../domain/Chain.ts"
 import type { Tenant } from "../../../domain/Merchant.ts"

@@ -1,3 +1,4 @@
+// Explains to the merchant why a transaction does not prove a refund.
 import type { Verification } from "../../../chain/Verification.ts"
 import { RefundNotProven } from "../../../domain/Errors.ts"
 import { refundMismatchAdvice } from "../../../domain/mismatchAdvice.ts"

@@ -1,3 +1,4 @@
+// Turns defects into errors of the API: 503 during an outage of the database, otherwise 500.
 import { type Cause, Effect } from "effect"
 import { type CodedError, InternalError, ServiceUnavailable } from "../../../domain/Errors.ts"
 import { isDatabaseOutage } from "../../database/isDatabaseOutage.ts"
