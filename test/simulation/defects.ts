@@ -82,7 +82,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a leased delivery whose sender dies is never sent again",
     seed: 2,
-    file: "src/webhooks/WebhookRepo/claimsSql.ts",
+    file: "src/webhooks/WebhookRepo/leasesSql.ts",
     from: `SET due_at = \${lease.leaseUntil}, claimed_by`,
     to: "SET due_at = NULL, claimed_by"
   },

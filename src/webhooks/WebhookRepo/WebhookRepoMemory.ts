@@ -8,11 +8,11 @@ import { rerouteMillis } from "../rerouteMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import {
   byDue,
-  makeClaimsMemory,
+  makeLeasesMemory,
   type StoredDelivery,
   type StoredEndpoint,
   sameTenant
-} from "./claimsMemory.ts"
+} from "./leasesMemory.ts"
 import type { OrderOf, StoredEvent, WebhookStore } from "./WebhookStore.ts"
 
 export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
@@ -70,7 +70,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
         createdAt: view.createdAt
       }))
 
-  const leases = makeClaimsMemory({ endpoints, deliveries, attempts, activeOf, queue })
+  const leases = makeLeasesMemory({ endpoints, deliveries, attempts, activeOf, queue })
 
   return {
     findEndpoint: (tenant) => Effect.sync(() => Option.fromUndefinedOr(activeOf(tenant)?.view)),

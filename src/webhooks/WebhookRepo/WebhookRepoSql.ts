@@ -6,8 +6,8 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import { plusMillis } from "../../domain/plusMillis.ts"
 import { rerouteMillis } from "../rerouteMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
-import { claimsSql } from "./claimsSql.ts"
 import { eventsSql } from "./eventsSql.ts"
+import { leasesSql } from "./leasesSql.ts"
 import {
   allDeliveries,
   deliveryColumns,
@@ -25,7 +25,7 @@ const followingBatchSize = 10_000
 export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.SqlClient> = Effect.gen(
   function* () {
     const sql = yield* SqlClient.SqlClient
-    const leases = yield* claimsSql
+    const leases = yield* leasesSql
     const workers = yield* workersSql
     const events = yield* eventsSql
 

@@ -34,7 +34,7 @@ export const sameTenant = (left: Tenant, right: Tenant) =>
   left.merchantId === right.merchantId && left.env === right.env
 
 /** The part of WebhookRepo that leases, finishes, releases and cancels deliveries. */
-export const makeClaimsMemory = (store: {
+export const makeLeasesMemory = (store: {
   readonly endpoints: Map<string, StoredEndpoint>
   readonly deliveries: Map<string, StoredDelivery>
   readonly attempts: Map<string, ReadonlyArray<DeliveryAttempt>>

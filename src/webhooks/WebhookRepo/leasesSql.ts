@@ -33,7 +33,7 @@ const toRecord = ({ delivery, ...result }: AttemptResult) => ({
 })
 
 /** The part of WebhookRepo that leases, finishes and releases. */
-export const claimsSql = Effect.gen(function* () {
+export const leasesSql = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(leasedColumns)
   const endpointOf = (tenant: Tenant) => sql`
