@@ -36,7 +36,7 @@ test("the README fits one screen, and its commands are scripts of the project", 
   const shown = readme.split("<details>")[0] ?? ""
   expect(shown.split("\n").length).toBeLessThanOrEqual(31)
   const commands = [...shown.matchAll(/bun(?:@[\d.]+)? run (\w+)/g)].map(([, name = ""]) => name)
-  expect(new Set(commands)).toEqual(new Set(["demo", "test", "start"]))
+  expect(new Set(commands)).toEqual(new Set(["demo", "test", "start", "chain"]))
   expect(commands.filter((name) => !(name in scripts))).toEqual([])
 })
 

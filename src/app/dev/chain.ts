@@ -33,8 +33,9 @@ const settingsFor = (chain: LocalChain["Service"]) =>
 
 /** The chain cannot know the wallet that the service will generate. */
 const relayerAdvice = (rpcUrl: string) => `
-Agents, and buyers who only sign, pay through the relayer's wallet, which needs ETH. \`bun run cli doctor\` prints its address:
+Agents, and buyers who only sign, pay through the relayer's wallet, which needs ETH. Print its address, then send it some:
 
+  ${network.nodes.setting}=${rpcUrl} bun run cli doctor
   curl ${rpcUrl} -H 'content-type: application/json' \\
     -d '{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["0xItsAddress","0xde0b6b3a7640000"]}'
 `
@@ -70,5 +71,6 @@ main.pipe(
     )
   }),
   Effect.provideService(Console.Console, typedCommands),
-  BunRuntime.runMain({ disableErrorReporting: true })
+  // Ctrl-C is the usual end.
+  BunRuntime.runMain({ disableErrorReporting: true, teardown: (_, onExit) => onExit(0) })
 )

@@ -318,5 +318,6 @@ const main = Effect.gen(function* () {
 main.pipe(
   Effect.catchCause(failed),
   Effect.andThen(Effect.sync(() => process.exit(0))),
-  BunRuntime.runMain({ disableErrorReporting: true })
+  // Ctrl-C is the usual end.
+  BunRuntime.runMain({ disableErrorReporting: true, teardown: (_, onExit) => onExit(0) })
 )

@@ -113,7 +113,7 @@ export const makeHistory = Effect.fn("makeHistory")(function* (world: DemoWorld)
   const { print, counter, receipt } = yield* Effect.all(
     {
       receipt: withReceipt,
-      print: link({ description: "Signed print", amount: "35.00" }),
+      print: link({ description: "Signed print", amount: "9.00" }),
       counter: link({ description: "At the counter", minAmount: "1.00", maxAmount: "500.00" }),
       refunded,
       mismatched,

@@ -46,8 +46,11 @@ const place = async (): Promise<string | undefined> => {
   return isThere || (await build("app/guides/build.ts")) ? directory : undefined
 }
 
-/** In a clone: builds the site in the background, so that the first reader does not wait for it. */
-export const buildAhead: Effect.Effect<void> = Effect.sync(() => void place())
+/** In a clone: builds the site and the packages in the background, so that the first reader does not wait for them. */
+export const buildAhead: Effect.Effect<void> = Effect.sync(() => {
+  void place()
+  void build("app/packages/build.ts")
+})
 
 /** A file of the site, kept in memory after its first request; undefined if there is none. */
 export const siteFiles = (baseUrl: string): ((path: string) => Promise<SiteFile | undefined>) => {

@@ -36,11 +36,15 @@ export const build = (program: string, ...args: ReadonlyArray<string>): Promise<
   const key = [program, ...args].join(" ")
   const begun = building.get(key)
   if (begun !== undefined) return begun
-  const ended = Bun.spawn([process.execPath, join(root, "src", program), ...args], {
+  const builder = Bun.spawn([process.execPath, join(root, "src", program), ...args], {
     stdout: "ignore",
-    stderr: "inherit"
+    stderr: "pipe"
   })
-    .exited.then((code) => code === 0)
+  const ended = Promise.all([builder.exited, new Response(builder.stderr).text()])
+    .then(([code, complaint]) => {
+      if (code !== 0) console.error(complaint)
+      return code === 0
+    })
     .finally(() => building.delete(key))
   building.set(key, ended)
   return ended

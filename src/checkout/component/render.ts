@@ -79,6 +79,9 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
   )
   return {
     card,
-    announcement: [noticeText, warning, screen.title, ...screen.text].filter(Boolean).join(". ")
+    announcement: [noticeText, warning, screen.title, ...screen.text]
+      .filter(Boolean)
+      .join(". ")
+      .replaceAll(/([.?!…])\. /g, "$1 ")
   }
 }

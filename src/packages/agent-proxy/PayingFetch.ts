@@ -137,6 +137,17 @@ const withHeaders = (
 /** Header values are one line of printable ASCII. */
 const headerText = (text: string) => text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 500)
 
+const decodeRejection = Schema.decodeUnknownOption(Schema.Struct({ error: Schema.NonEmptyString }))
+
+/** The reason that a resource gives for a payment it did not accept, such as `relay_wallet_empty` (x402, version 2). */
+const rejectionOf = ({ headers }: Response): string | undefined =>
+  Option.fromNullishOr(headers.get("payment-required")).pipe(
+    Option.flatMap(decodeHeader),
+    Option.flatMap(decodeRejection),
+    Option.map(({ error }) => headerText(error)),
+    Option.getOrUndefined
+  )
+
 /** The refusal, with the expected and the actual value of each field. */
 const explained = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
   [
@@ -270,20 +281,21 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
           [outcomeHeaders.requestId]: requestId,
           [outcomeHeaders.amount]: payment.amount
         }
-        const logOutcome = (outcome: string) =>
+        const logOutcome = (outcome: string, reason?: string) =>
           log(
-            `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
+            `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}${reason === undefined ? "" : `  ${reason}`}`
           )
         try {
           const second = await send(request, { [header.name]: header.value }, async (response) => response)
           if (second.status === 402) {
-            logOutcome(result.repeated ? "repeated" : "refused")
+            const reason = rejectionOf(second)
+            logOutcome(result.repeated ? "repeated" : "refused", reason)
             return withHeaders(second, second.body, {
               ...paid,
               [outcomeHeaders.refused]: result.repeated ? "PAYMENT_ALREADY_MADE" : "PAYMENT_NOT_ACCEPTED",
               [outcomeHeaders.message]: result.repeated
                 ? "This request id has paid before, and the server returns nothing more for that payment. Use a new quittance-request-id to buy again."
-                : "The resource did not accept the payment. Its amount counts until its authorization has expired."
+                : `The resource did not accept the payment${reason === undefined ? "" : ` (${reason})`}. Its amount counts until its authorization has expired.`
             })
           }
           logOutcome(result.repeated ? "repeated" : "paid")
@@ -304,6 +316,18 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         }
       }
       return decide({ pay, discard: beginning.cancel })
+    },
+    /** The reason why the service would sign nothing now; undefined if it accepts the key. */
+    whyNotSigning: async (): Promise<string | undefined> => {
+      try {
+        const { ok, status } = await service("/agent", { method: "GET" })
+        if (ok) return undefined
+        return status === 401
+          ? `${serviceUrl} does not accept SERVICE_AGENT_KEY.`
+          : `${serviceUrl} answers with HTTP ${status}.`
+      } catch {
+        return `${serviceUrl} does not answer.`
+      }
     },
     /** The service's record of the agent: balances, caps, newest payments. */
     agent: async (): Promise<unknown> => {

@@ -45,6 +45,8 @@ const main = Effect.gen(function* () {
   say(`The agent's proxy listens on http://127.0.0.1:${server.port}, for this machine only.
 Fetch through it: curl http://127.0.0.1:${server.port}/https://api.example.com/path
 ${serviceUrl} signs its x402 payments within the agent's caps. Ctrl-C stops the proxy.`)
+  const refusal = yield* Effect.promise(paying.whyNotSigning)
+  if (refusal !== undefined) say(`Nothing can be paid now: ${refusal}`)
   return yield* Effect.never
 }).pipe(Effect.scoped)
 

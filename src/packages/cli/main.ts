@@ -7,6 +7,7 @@ import type { Command } from "./Command.ts"
 import { CommandRefused } from "./CommandRefused.ts"
 import { commands } from "./commands.ts"
 import { listen } from "./listen.ts"
+import { version } from "./package.json"
 
 const all: Readonly<Record<string, Command>> = { ...commands, listen }
 
@@ -48,7 +49,7 @@ const find = (words: ReadonlyArray<string>) => {
 
 const unknownCommand = (words: ReadonlyArray<string>) => {
   const names = Object.keys(all)
-  const begun = names.filter((name) => name.startsWith(words[0] ?? ""))
+  const begun = words.length === 0 ? [] : names.filter((name) => name.startsWith(words[0] ?? ""))
   const near = nearestOf(words.slice(0, 2).join(" "), names) ?? nearestOf(words[0] ?? "", names)
   const meant = near === undefined ? begun : [near]
   return new CommandRefused(
@@ -64,6 +65,7 @@ const main = async (args: ReadonlyArray<string>): Promise<void> => {
   const [first] = args
   if (first === undefined || first === "help" || first === "--help" || first === "-h")
     return console.log(overview())
+  if (first === "--version") return console.log(version)
   const match = find(args)
   if (match === undefined) throw unknownCommand(args.filter((arg) => !arg.startsWith("-")))
   const { command, name, rest } = match

@@ -247,7 +247,7 @@ describe("TypeScript and JavaScript of the guides", () => {
     buildPackages()
     project(join(directory, "shop"), ["client", "checkout"], {})
     // Packages that a guide installs from a registry; here the repository's own copies are compiled against.
-    for (const name of ["hono", "@x402"])
+    for (const name of ["express", "@types", "@x402"])
       symlinkSync(join(root, "node_modules", name), join(directory, "shop/node_modules", name))
   })
 

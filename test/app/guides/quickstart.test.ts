@@ -158,7 +158,7 @@ describe("quickstart.md", () => {
   })
 
   const python = Bun.which("python3")
-  test.skipIf(python === null)("Python: takes a payment and ships order 1042 once", async () => {
+  test.skipIf(python === null)("Python: takes a payment and ships order 1043 once", async () => {
     const cwd = await begin("python")
     const port = await Effect.runPromise(freePort(0))
     env = { ...env, PORT: String(port) }
@@ -178,8 +178,8 @@ describe("quickstart.md", () => {
       await Bun.sleep(500)
     }
     expect(told()).toContain("trying again")
-    await payAt(`http://127.0.0.1:${port}/orders/1042`)
-    await until(() => (told().includes("/orders/1042 is paid: ship it.") ? true : undefined))
+    await payAt(`http://127.0.0.1:${port}/orders/1043`)
+    await until(() => (told().includes("/orders/1043 is paid: ship it.") ? true : undefined))
     const second = await payOnceMore()
     await until(() => (told().includes(second) ? true : undefined))
     expect(told().match(/ship it/g)).toHaveLength(1)

@@ -605,6 +605,15 @@ describe("agent proxy", () => {
         })
         expect(program.output()).toContain("http://127.0.0.1:")
         expect(program.output()).not.toContain(key)
+        const alone = yield* spawnProgram(["src/packages/agent-proxy/main.ts"], {
+          SERVICE_BASE_URL: "http://127.0.0.1:9",
+          SERVICE_AGENT_KEY: key,
+          AGENT_PROXY_PORT: "0"
+        })
+        yield* Effect.promise(async () => {
+          for (let wait = 0; wait < 800 && !alone.output().includes("Nothing"); wait++) await Bun.sleep(50)
+        })
+        expect(alone.output()).toContain("Nothing can be paid now: http://127.0.0.1:9 does not answer.")
         const second = yield* spawnProgram(["src/packages/agent-proxy/main.ts"], {
           SERVICE_BASE_URL: serviceUrl,
           SERVICE_AGENT_KEY: key,

@@ -61,7 +61,10 @@ const balanceFinding = (
       }),
       Effect.catch(({ message, nodeMessage }) =>
         Effect.succeed(
-          warning(about, `The balance on ${networks[env].name} is unavailable: ${nodeMessage ?? message}.`)
+          warning(
+            about,
+            `The balance of ${address} on ${networks[env].name} is unavailable: ${nodeMessage ?? message}.`
+          )
         )
       )
     )
