@@ -1,8 +1,10 @@
 // Renders a state as one screen with one main action.
+
 import { h, icon, spinner } from "./elements.ts"
 import { beforePayment, type Model } from "./Model.ts"
 import { header, unpaidFinalStates } from "./render/header.ts"
 import { screenOf } from "./render/screenOf.ts"
+import { spoken } from "./render/spoken.ts"
 import type { ViewTools } from "./render/ViewTools.ts"
 import { valuesOf } from "./render/values.ts"
 
@@ -79,9 +81,6 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
   )
   return {
     card,
-    announcement: [noticeText, warning, screen.title, ...screen.text]
-      .filter(Boolean)
-      .join(". ")
-      .replaceAll(/([.?!…])\. /g, "$1 ")
+    announcement: spoken([noticeText, warning, screen.title, ...screen.text])
   }
 }
