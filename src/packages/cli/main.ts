@@ -53,7 +53,7 @@ const unknownCommand = (words: ReadonlyArray<string>) => {
   const near = nearestOf(words.slice(0, 2).join(" "), names) ?? nearestOf(words[0] ?? "", names)
   const meant = near === undefined ? begun : [near]
   return new CommandRefused(
-    `There is no command \`${words.join(" ")}\`.`,
+    words.length === 0 ? "Name a command." : `There is no command \`${words.join(" ")}\`.`,
     2,
     meant.length === 0
       ? "List them: quittance help"
