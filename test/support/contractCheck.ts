@@ -75,6 +75,9 @@ export const contractBreak = (method: string, path: string, answer: Answer): str
   if (withoutBody) return text === "" ? undefined : "a body where none may be"
   // x402 has its own body for 402.
   const isX402 = status === 402 && body?.x402Version === 1
+  // Pages.test.ts holds to whom the page goes.
+  const isPage = status === 404 && headers.get("content-type")?.startsWith("text/html") === true
+  if (isPage) return pathname.startsWith("/api/") ? "a page in place of an error" : undefined
   if (!isX402 && (status >= 400 || body?.error !== undefined)) {
     if (!headers.get("content-type")?.startsWith("application/json")) return "an error that is not JSON"
     if (status >= 400 && !envelope()(body)) return `not the envelope: ${ajv.errorsText(envelope().errors)}`

@@ -20,10 +20,11 @@ import { timedRoute } from "./Routing/timedRoute.ts"
 import { unexpectedQuery } from "./Routing/unexpectedQuery.ts"
 import { systemPaths } from "./System.ts"
 
-/** True if a person opened the address. */
+/** True if a person opened the address: a program sends its key. */
 const isForBrowser = ({ headers, method, url }: HttpServerRequest.HttpServerRequest) =>
   (method === "GET" || method === "HEAD") &&
   headers["accept"]?.includes("text/html") === true &&
+  headers["authorization"] === undefined &&
   !url.startsWith("/api/")
 
 /** The response of a known path; undefined if the path is unknown. */

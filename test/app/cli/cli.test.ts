@@ -121,10 +121,10 @@ describe("CLI", () => {
         [["webhook", "replay", ...of, "--hours", "-5"], "1 to 876000 hours"],
         [["key", "rotate", ...of.slice(0, 2), "--key", "ak_test_x"], "a UUID"],
         [["key", "revoke", ...of.slice(0, 2), "--key", "ak_test_x"], "a UUID"],
-        [["key", "create", ...of, "--name", "x".repeat(101)], "at most 100"],
-        [["agent", "create", ...of, ...caps, "--name", ""], "at least 1"],
+        [["key", "create", ...of, "--name", "x".repeat(101)], "1 to 100 characters"],
+        [["agent", "create", ...of, ...caps, "--name", ""], "1 to 100 characters"],
         [["link", "create", ...of, "--description", "x", "--days", "1000000000"], "1 to 36500 days"],
-        [["link", "create", ...of, "--description", "x".repeat(501)], "at most 500"]
+        [["link", "create", ...of, "--description", "x".repeat(501)], "1 to 500 characters"]
       ] as const) {
         const answer = yield* cli(dataDir, ...args)
         expect({ args, code: answer.code }).toEqual({ args, code: 2 })

@@ -198,4 +198,10 @@ describe("unknown addresses", () => {
       expect(answer.headers.get("x-request-id")).not.toBeNull()
     })
   }
+
+  test("a program with a key gets the envelope, whatever it accepts", async () => {
+    const headers = { accept: "text/html", authorization: "Bearer sk_test_x" }
+    const answer = await fetch(`${service.baseUrl}/nothing`, { headers })
+    expect(answer.headers.get("content-type")).toStartWith("application/json")
+  })
 })
