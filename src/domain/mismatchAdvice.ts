@@ -1,4 +1,4 @@
-// What each difference means to the buyer of a payment, to the merchant who sends a refund, and to the merchant who
+// Explains each difference to the buyer of a payment, to the merchant who sends a refund, and to the merchant who
 // attaches a transfer.
 import type { MismatchReason, NodeReason, PendingReason } from "./VerdictReason.ts"
 

@@ -12,5 +12,5 @@ export const moneyRoles: ReadonlyArray<Role> = ["owner", "support"]
  * and withdraw changes of addresses.
  */
 export const integrationRoles: ReadonlyArray<Role> = ["owner", "developer"]
-/** Roles that change receiving addresses, live keys and members. */
+/** Roles that change receiving addresses, settlement limits, live keys and agents, members, profile, branding and time zone. */
 export const ownerRoles: ReadonlyArray<Role> = ["owner"]

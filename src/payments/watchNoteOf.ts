@@ -1,4 +1,4 @@
-// What is recorded of a watched transfer after a check of its block.
+// Decides what to record about a watched transfer after a check of its block.
 import type { BlockStatus } from "../chain/Verification.ts"
 import { plusMillis } from "../domain/plusMillis.ts"
 import type { WatchNote } from "./PaymentRepo/PaymentStore.ts"

@@ -117,7 +117,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   const emptyAlert = makeEmptyAlert(alerts, "relayer_empty", network.env, wallet)
   const alertEmpty = Effect.suspend(() =>
     emptyAlert.raise(
-      `The relaying wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on ${network.name}.`
+      `The relayer's wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on ${network.name}.`
     )
   )
   const outbox = makeOutbox({
@@ -126,7 +126,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
     timing: defaultOutboxTiming,
     onEmpty: alertEmpty,
     onLost: Effect.logWarning(
-      `Something else sends transactions from the relaying wallet ${wallet.address}. Set a different ${network.wallets.setting} for each deployment.`
+      `Something else sends transactions from the relayer's wallet ${wallet.address}. Set a different ${network.wallets.setting} for each deployment.`
     ),
     end: stored.end,
     isWanted: (transaction) =>

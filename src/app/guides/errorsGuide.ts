@@ -67,6 +67,7 @@ const relayReasonTexts: Readonly<Record<RelayReason, string>> = {
   declined: "The operator pays no fees for this address."
 }
 const { unavailable: _, ...buyerTokenReasons } = buyerTokenAdvice
+const { denied: _denied, ...attachReasons } = attachAdvice
 /** The reasons of a code, with their meanings. */
 const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> } = {
   INVALID_BUYER_TOKEN: buyerTokenReasons,
@@ -83,7 +84,7 @@ const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string
     expired: "The link has expired.",
     closed: "The merchant has closed the link, or live payments are closed."
   },
-  TRANSFER_NOT_ATTACHABLE: attachAdvice,
+  TRANSFER_NOT_ATTACHABLE: attachReasons,
   FAUCET_LIMIT_REACHED: faucetLimitAdvice,
   AUTHORIZATION_REFUSED: authorizationReasons,
   RELAY_UNAVAILABLE: relayReasonTexts,

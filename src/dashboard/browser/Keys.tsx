@@ -157,7 +157,7 @@ export const Keys = () => {
                 value="secret"
                 defaultChecked
                 label="Secret, full access"
-                about="For your server: creates payments and manages webhooks."
+                about="For your server: creates payment intents and refunds, and manages webhooks."
               />
               <Choice
                 name="kind"

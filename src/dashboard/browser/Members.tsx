@@ -80,7 +80,7 @@ export const Members = ({ data, reload }: Part) => {
     const isSelf = id === session.user.id
     await (isSelf ? call("POST", `${api}/members/leave`) : call("DELETE", `${api}/members/${id}`))
     setLeaving(undefined)
-    toast(isSelf ? "You have left" : "Removed")
+    toast(isSelf ? "You left the merchant" : "Removed")
     if (isSelf) {
       await refresh()
       navigate("/dashboard")

@@ -136,7 +136,7 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Failed"
         value={count(data.failed)}
-        note="not settled in time"
+        note="expired or unverified"
         href={href("payments", undefined, { status: "failed" })}
       />
       <Figure

@@ -41,8 +41,8 @@ export const PasswordPrompt = () => {
         besideError={byPasskey.error}
       >
         <p>
-          This change affects where money goes, or who may sign in and change that. Once confirmed, you can
-          make such changes for five minutes.
+          This change affects where money goes, who may act for this merchant, or who gets its alerts. Once
+          confirmed, you can make such changes for five minutes.
           {document.documentElement.dataset["mail"] === "on"
             ? " All members get an email about changes to addresses, full-access keys and members."
             : ""}

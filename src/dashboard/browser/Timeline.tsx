@@ -200,7 +200,7 @@ const entryOf = (
         title: `Webhook attempt ${event.number}: ${outcome}`,
         about: (
           <p class="soft">
-            {event.manual ? "Resent by a person. " : ""}
+            {event.manual ? "Resent manually. " : ""}
             {event.durationMs === null ? "" : `${millis(event.durationMs)}. `}
             <a href={href("webhooks", event.deliveryId)}>Delivery</a>
           </p>

@@ -28,7 +28,8 @@ const kindWords: Readonly<Record<ShownTransferKind, string>> = {
   over: "More than the payment’s amount",
   second: "The payer already paid this payment",
   unknown: "No payment matches this payer",
-  denied: "The sender is on the operator’s deny list. The transfer settles a payment only if you attach it"
+  denied:
+    "The sender is on the operator’s deny list. While it is, the transfer settles a payment only if you attach it"
 }
 
 const reasonWords: Readonly<Record<LikelyReason, string>> = {

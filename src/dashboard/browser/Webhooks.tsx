@@ -56,7 +56,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: ReadonlyArray<Deliver
         { name: "Status", cell: ({ status }) => <StatusBadge.Delivery status={status} /> },
         { name: "Attempts", class: "number", cell: ({ attempts }) => attempts.length },
         { name: "Last response", cell: lastWords },
-        { name: "Took", class: "number soft", cell: tookWords },
+        { name: "Duration", class: "number soft", cell: tookWords },
         { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> }
       ]}
     />

@@ -85,6 +85,6 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   clock_skew: "Clock skew",
   work_stalled: "Background work has stopped",
   account_change: "Addresses, keys or members changed",
-  refund_unproven: "A refund is not on the chain",
+  refund_unproven: "A refund lacks its proof on the chain",
   ...unknownWords
 }

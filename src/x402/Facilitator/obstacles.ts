@@ -36,9 +36,9 @@ const messages: { readonly [R in SettleReason]?: string } = {
   relay_address_denied:
     "One of this payment's addresses is on the operator's deny list. Nothing was sent. Ask the operator.",
   [obstacleReasons.empty]:
-    "The relaying wallet has no gas: nothing is sent until the operator has funded it.",
+    "The relayer's wallet has too little ETH: nothing is sent until the operator has funded it.",
   [budgetReasons.reserve]:
-    "The relaying wallet is almost empty; its reserve is kept for merchants that have used little of their budget. Ask the operator to fund it."
+    "The relayer's wallet is almost empty; its reserve is kept for merchants that have used little of their budget. Ask the operator to fund it."
 }
 
 /** The setting of the relaying wallet on a network, by the network's name in x402. */
@@ -48,7 +48,7 @@ const walletSettingOf = (name: string) =>
 /** The message for the caller. `network` is the payment's network, by its name in x402. */
 export const messageOf = ({ reason, message }: Obstacle, network: string): string | undefined =>
   reason === obstacleReasons.not_configured
-    ? `This deployment has no relaying wallet: the operator sets ${walletSettingOf(network)}.`
+    ? `This deployment has no relayer's wallet: the operator sets ${walletSettingOf(network)}.`
     : (message ?? messages[reason])
 
 export const denied: Obstacle = { reason: "relay_address_denied" }

@@ -38,7 +38,8 @@ const general: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   deny_list_refused: "The operator's deny list is invalid. Its previous version stays in force.",
   relaying_stopped: "We currently pay no network fees. Buyers pay by transfer.",
   work_stalled: "A part of the service has stopped. Its operator has been notified.",
-  clock_skew: "The service's clock is wrong. Payments may take longer to settle."
+  clock_skew:
+    "A clock is wrong: the service's, its database's or the chain's. Payments may take longer to settle."
 }
 const generalWords = new Map<string, string>(Object.entries(general))
 
