@@ -69,7 +69,7 @@ export const typedDataOf = (network: Network, authorization: Authorization) =>
     message: messageOf(authorization)
   }) as const
 
-/** A call that the relaying wallet sends. */
+/** A call that the relayer's wallet sends. */
 export interface Call {
   readonly to: Address
   readonly data: Hex

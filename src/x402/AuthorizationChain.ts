@@ -34,7 +34,7 @@ export interface RelayWallet {
   readonly state: WalletState
 }
 
-/** The call that a relaying wallet sends for an authorization, or the reason why it cannot. */
+/** The call that a relayer's wallet sends for an authorization, or the reason why it cannot. */
 export type Plan =
   | { readonly _tag: "Ready"; readonly call: Call; readonly gas: bigint }
   | { readonly _tag: "Refused"; readonly reason: InvalidReason; readonly message?: string }

@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
 
   const shape: Shape = {
     supported: ({ env }) => {
-      // A key of a closed network gets the relaying wallet of the open one.
+      // A key of a closed network gets the relayer's wallet of the open one.
       const { address } = relayer.on(executes(env) ? env : faucetNetwork.env)
       return {
         kinds:

@@ -66,7 +66,7 @@ export const obstacleReasons: { readonly [O in RelayObstacle]: SettleReason } = 
 /** Stands for a merchant without transactions. */
 const nobody = MerchantId.make("00000000-0000-0000-0000-000000000000")
 
-/** The relaying wallet of one network. */
+/** The relayer's wallet of one network. */
 export interface NetworkRelayer {
   /** Undefined while no mnemonic is configured. */
   readonly address: Address | undefined
@@ -94,7 +94,7 @@ export interface NetworkRelayer {
 const off: NetworkRelayer = {
   address: undefined,
   state: Effect.fail(
-    new RpcUnavailable({ reason: "unconfigured", message: "no relaying wallet is configured" })
+    new RpcUnavailable({ reason: "unconfigured", message: "no relayer's wallet is configured" })
   ),
   obstacle: () => Effect.succeed("not_configured"),
   send: () => Effect.succeed({ _tag: "Refused" }),

@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
   const relayer = yield* Relayer
   const denyList = yield* DenyList
 
-  /** Nonces of settlements' transactions for which the relaying wallet could not pay. */
+  /** Nonces of settlements' transactions for which the relayer's wallet could not pay. */
   const unfunded = new BoundedMap<string, number>(1000)
 
   const reread = (settlement: X402Settlement) =>

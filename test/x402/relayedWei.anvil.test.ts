@@ -160,7 +160,7 @@ test("an exhausted daily total stops relaying for everybody, with an alert, for 
   expect(await stopped()).toEqual([
     expect.stringMatching(
       new RegExp(
-        String.raw`^The relaying wallet 0x\w{40} has used the ${formatEther(someRelayedWei)} ETH that ${relayWei.total.setting} allows in 24 hours\.`
+        String.raw`^The relayer's wallet 0x\w{40} has used the ${formatEther(someRelayedWei)} ETH that ${relayWei.total.setting} allows in 24 hours\.`
       )
     )
   ])

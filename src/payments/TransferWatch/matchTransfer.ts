@@ -140,9 +140,9 @@ export const makeMatchTransfer = ({
     if (mayWait && firstDependsOnSender(transfer, matches)) return yield* later
     const ordered = matchOrder(transfer, matches, sender)
     const isNamedIn = (match: Match) => isNamed(transfer, match, sender)
-    const named = yield* settleOne(transfer, ordered.filter(isNamedIn))
-    if (named === "settled") return
-    if (named === "waiting") return yield* later
+    const namedPayment = yield* settleOne(transfer, ordered.filter(isNamedIn))
+    if (namedPayment === "settled") return
+    if (namedPayment === "waiting") return yield* later
     // A transfer with the nonce of a dropped transfer settles that transfer's payment, before any merely likely match.
     const hasOtherMatch = ordered.length > 0
     const replaced =

@@ -282,10 +282,10 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     if (target < 0n) return false
     // The height of the chain, not of what was read: only transfers above it pay a payment that opens now.
     reached(target, head.value.time)
-    const held = yield* cursor.take(due.isAwaited(env))
+    const lease = yield* cursor.take(due.isAwaited(env))
     yield* readFilter
-    if (Option.isNone(held)) return yield* readByOthers(target)
-    let at = held.value
+    if (Option.isNone(lease)) return yield* readByOthers(target)
+    let at = lease.value
     // Another chain, or a restarted one: reads from below its head.
     if (at.blockNumber > target + nearBlocks) {
       yield* cursor.rewind(target - nearBlocks, cursorAt)

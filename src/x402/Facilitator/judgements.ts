@@ -73,8 +73,8 @@ export const makeJudgements = ({
     if (payment === undefined && merchant.movedReceivers?.includes(env) === true)
       return "invalid_exact_evm_recipient_mismatch"
     const receiver = payment === undefined ? merchant.receivers[env] : payment.receiver
-    const judged = judgeAuthorization(exact, requirements, receiver, now)
-    if (judged !== undefined) return judged
+    const judgement = judgeAuthorization(exact, requirements, receiver, now)
+    if (judgement !== undefined) return judgement
     // An authorization that was requested for a payment pays only that payment.
     const requestedPayment = yield* repo.paymentOfNonce(exact.authorization.nonce)
     if (Option.isSome(requestedPayment) && requestedPayment.value !== payment?.id)

@@ -41,7 +41,7 @@ const messages: { readonly [R in SettleReason]?: string } = {
     "The relayer's wallet is almost empty; its reserve is kept for merchants that have used little of their budget. Ask the operator to fund it."
 }
 
-/** The setting of the relaying wallet on a network, by the network's name in x402. */
+/** The setting of the relayer's wallet on a network, by the network's name in x402. */
 const walletSettingOf = (name: string) =>
   Object.values(networks).find(({ x402 }) => Object.values(x402).includes(name))?.wallets.setting
 

@@ -1,4 +1,4 @@
-// Decides under the relaying wallet's lock whether an authorization may be relayed: its settlement and
+// Decides under the relayer's wallet's lock whether an authorization may be relayed: its settlement and
 // payment are still pending, and the budgets of merchant and payer suffice. The same transaction then stores
 // the signed transaction.
 import { Context, Effect, Layer, Schema } from "effect"

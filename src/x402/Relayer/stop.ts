@@ -54,7 +54,7 @@ export const makeStop = (
     }),
     /** Alerts that the wallet's total budget for the day is used up. */
     byTotal: alert(
-      `The relaying wallet ${wallet.address} has used the ${formatEther(bounds.total)} ETH that ${relayWei.total.setting} allows in 24 hours.`,
+      `The relayer's wallet ${wallet.address} has used the ${formatEther(bounds.total)} ETH that ${relayWei.total.setting} allows in 24 hours.`,
       `Relaying resumes as earlier fees become a day old. If the payments are genuine, raise ${relayWei.total.setting} and restart.`
     )
   }

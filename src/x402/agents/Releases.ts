@@ -93,7 +93,7 @@ export class Releases extends Context.Service<
           if (relayed._tag === "Refused") {
             return yield* new RpcUnavailable({
               reason: "rpc_unavailable",
-              message: "the relaying wallet is out of gas"
+              message: "the relayer's wallet is out of gas"
             })
           }
         })

@@ -1,5 +1,5 @@
 // Further checks of an open network: its nodes' tags, agreement and logs, and whether USDC has blacklisted
-// the relaying wallet or receiving addresses.
+// the relayer's wallet or receiving addresses.
 import { BigInt as BigIntOrder, Effect, Schema } from "effect"
 import { encodeFunctionData, padHex, parseAbi } from "viem"
 import { type OneNode, oneNode } from "../../../chain/oneNode.ts"

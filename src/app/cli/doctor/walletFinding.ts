@@ -8,7 +8,7 @@ import type { Env } from "../../../domain/Chain.ts"
 import { networks } from "../../../domain/networks.ts"
 import { type Finding, failure, ok, warning } from "./Finding.ts"
 
-/** A relaying wallet that lasts for fewer days than this is about to run out. */
+/** A relayer's wallet that lasts for fewer days than this is about to run out. */
 const minDays = 3
 
 /** How long the balance lasts at last week's average spending; empty if that is unknown. */
@@ -29,7 +29,7 @@ export const walletFinding = <E, R>(
   env: Env,
   key: string,
   node: string | undefined,
-  /** The wei that relaying wallets spend per day on average, if known. */
+  /** The wei that relayers' wallets spend per day on average, if known. */
   spending: Effect.Effect<ReadonlyMap<string, bigint | undefined>, E, R>
 ): Effect.Effect<Finding, E, R> =>
   Effect.gen(function* () {
