@@ -101,9 +101,9 @@ describe("quickstart.md", () => {
     expect(await again()).toBe(intentToken)
     await shop.report(id, await shop.transfer(10_000_000n), 10_000_000n)
   }
-  /** Another payment of order 1042, as from a page that still has the previous token. */
-  const payOnceMore = async () => {
-    const intent = { amount: "10.00", intentUrl: "https://shop.example.com/orders/1042" }
+  /** Another payment of the order, as from a page that still has the previous token. */
+  const payOnceMore = async (order: number) => {
+    const intent = { amount: "10.00", intentUrl: `https://shop.example.com/orders/${order}` }
     const { intentToken } = (
       await shop.call({
         method: "POST",
@@ -151,7 +151,7 @@ describe("quickstart.md", () => {
     expect(told().match(/ship it/g)).toHaveLength(1)
     // The order ships before the shop answers, and the line comes after the answer.
     await until(() => (listening().includes("->  204") ? true : undefined))
-    const second = await payOnceMore()
+    const second = await payOnceMore(1042)
     await until(() => (listening().match(/-> {2}204/g)?.length === 2 ? true : undefined))
     await until(() => (told().includes(second) ? true : undefined))
     expect(told().match(/ship it/g)).toHaveLength(1)
@@ -180,7 +180,7 @@ describe("quickstart.md", () => {
     expect(told()).toContain("trying again")
     await payAt(`http://127.0.0.1:${port}/orders/1043`)
     await until(() => (told().includes("/orders/1043 is paid: ship it.") ? true : undefined))
-    const second = await payOnceMore()
+    const second = await payOnceMore(1043)
     await until(() => (told().includes(second) ? true : undefined))
     expect(told().match(/ship it/g)).toHaveLength(1)
   })
