@@ -281,7 +281,7 @@ Documentation    ${baseUrl}/docs    Playground  ${baseUrl}/playground#pk=${issue
 Chain            ${chain.rpcUrl} (chain id ${chainId})
 
 Ctrl-C stops everything.`)
-  yield* buildAhead
+  yield* Effect.provideContext(buildAhead, context)
   return yield* Effect.never
 })
 

@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { version } from "../../../package.json"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { wheelName } from "../packages/wheelName.ts"
-import { build, builtPlace, isUpToDate } from "./fromSources.ts"
+import { build, builtPlace, isSource, isUpToDate } from "./fromSources.ts"
 
 interface Archive {
   readonly what: string
@@ -58,6 +58,11 @@ const bytesOf = async (name: string): Promise<Uint8Array | undefined> => {
   const archive = archives[name]
   const file = archive === undefined ? undefined : await fileOf(archive)
   return file === undefined ? undefined : Bun.file(file).bytes()
+}
+
+/** In a clone: builds every package that is missing or older than its sources. */
+export const buildPackages = async (): Promise<void> => {
+  for (const archive of isSource ? Object.values(archives) : []) await fileOf(archive)
 }
 
 /** Replaces the package URLs in a text with those that contain a digest. */

@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
+import { AppConfig } from "../../platform/AppConfig.ts"
 import { policyOf } from "../../platform/pages/pageHeaders.ts"
 import { build, builtPlace, isUpToDate } from "./fromSources.ts"
-import { namingContents } from "./Packages.ts"
+import { buildPackages, namingContents } from "./Packages.ts"
 
 /** Placeholder for the service's URL. It reads as a URL in every language's highlighting. */
 export const addressPlaceholder = "https://base-url.invalid"
@@ -47,9 +48,10 @@ const place = async (): Promise<string | undefined> => {
 }
 
 /** In a clone: builds the site and the packages in the background, so that the first reader does not wait for them. */
-export const buildAhead: Effect.Effect<void> = Effect.sync(() => {
+export const buildAhead: Effect.Effect<void, never, AppConfig> = Effect.map(AppConfig, ({ sibling }) => {
+  if (Option.exists(sibling, ({ isFirst }) => !isFirst)) return
   void place()
-  void build("app/packages/build.ts")
+  void buildPackages()
 })
 
 /** A file of the site, kept in memory after its first request; undefined if there is none. */

@@ -1,11 +1,11 @@
-// Finds build outputs, which the image contains and a clone builds at the first request.
+// Finds build outputs, which the image contains and a clone builds once it serves.
 import { existsSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 const directory = dirname(import.meta.path)
-/** A built service is in `dist`, without a builder. */
 const root = join(directory, "../../..")
-const isSource = existsSync(join(root, "src/app/guides/fromSources.ts"))
+/** A built service is in `dist`, without a builder. */
+export const isSource = existsSync(join(root, "src/app/guides/fromSources.ts"))
 
 /** The location of the built `name`. */
 export const builtPlace = (name: string): string =>

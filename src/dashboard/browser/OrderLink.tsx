@@ -7,7 +7,7 @@ const isFollowable = (text: string): boolean => {
 }
 
 /** A long URL breaks after a slash rather than within a word. */
-const breakable = (url: string) => url.split(/(?<=\/)/).flatMap((part) => [part, <wbr key={part} />])
+const breakable = (url: string) => url.split(/(?<=\/)/).flatMap((part, index) => [part, <wbr key={index} />])
 
 export const OrderLink = ({ url }: { readonly url: string }) =>
   isFollowable(url) ? (

@@ -1,7 +1,7 @@
 // The number of blocks in one request for logs. Providers limit it, often without saying how. If a width is refused and
 // a shorter one works, the width is a ceiling: it is approached by halving and remembered for a while.
 
-import { larger, smaller } from "../../domain/bigints.ts"
+import { BigInt as BigIntOrder } from "effect"
 
 /** A provider's plan may change, so wider requests are tried again after this time. */
 const ceilingMillis = 600_000
@@ -14,8 +14,8 @@ export const makeLogWidth = (maxRange: bigint) => {
 
   const between = () =>
     ceiling === undefined
-      ? smaller(larger(width, widest) * 2n, maxRange)
-      : larger(widest + (ceiling.width - widest) / 2n, 1n)
+      ? BigIntOrder.min(BigIntOrder.max(width, widest) * 2n, maxRange)
+      : BigIntOrder.max(widest + (ceiling.width - widest) / 2n, 1n)
 
   return {
     /** The number of blocks to request, at `now` in milliseconds. */
@@ -28,7 +28,7 @@ export const makeLogWidth = (maxRange: bigint) => {
     },
     /** This many blocks were answered. */
     answered: (blocks: bigint): void => {
-      widest = larger(widest, blocks)
+      widest = BigIntOrder.max(widest, blocks)
       // A request that ends at the head may be narrower than the width.
       if (blocks >= width) width = between()
     },
@@ -42,7 +42,7 @@ export const makeLogWidth = (maxRange: bigint) => {
         return false
       }
       ceiling = {
-        width: ceiling === undefined ? blocks : smaller(ceiling.width, blocks),
+        width: ceiling === undefined ? blocks : BigIntOrder.min(ceiling.width, blocks),
         until: now + ceilingMillis
       }
       if (widest >= blocks) widest = 0n

@@ -1,6 +1,6 @@
 // Gas fees of the service's transactions: bounded by the current price and the wallet's balance, and free to fall.
+import { BigInt as BigIntOrder } from "effect"
 import { type Hex, parseTransaction } from "viem"
-import { larger, smaller } from "../../../domain/bigints.ts"
 import { maxWeiOf } from "../HotWallet/costs.ts"
 import type { Fees, WalletState } from "../HotWallet.ts"
 
@@ -14,8 +14,8 @@ export const feesOf = (raw: Hex): Fees => {
 
 /** The additional wei that another version may cost compared with the earlier versions. */
 export const addedWei = (versions: ReadonlyArray<Hex>, raw: Hex): bigint => {
-  const most = versions.map(maxWeiOf).reduce(larger, 0n)
-  return larger(maxWeiOf(raw), most) - most
+  const most = versions.map(maxWeiOf).reduce((most, wei) => BigIntOrder.max(most, wei), 0n)
+  return BigIntOrder.max(maxWeiOf(raw), most) - most
 }
 
 /** Nodes require a tenth more for a replacement, some an eighth. */
@@ -28,15 +28,15 @@ const affordable = ({ wei }: WalletState, raw: Hex) => {
 }
 
 const within = (limit: bigint, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees => {
-  const bounded = smaller(maxFeePerGas, limit)
-  return { maxFeePerGas: bounded, maxPriorityFeePerGas: smaller(maxPriorityFeePerGas, bounded) }
+  const bounded = BigIntOrder.min(maxFeePerGas, limit)
+  return { maxFeePerGas: bounded, maxPriorityFeePerGas: BigIntOrder.min(maxPriorityFeePerGas, bounded) }
 }
 
 /** Fees that replace another version in a node's pool, limited by the current price. */
 export const replacingFees = (old: Fees, { fees }: WalletState): Fees =>
   within(fees.maxFeePerGas * highest, {
-    maxFeePerGas: larger(raised(old.maxFeePerGas), fees.maxFeePerGas),
-    maxPriorityFeePerGas: larger(raised(old.maxPriorityFeePerGas), fees.maxPriorityFeePerGas)
+    maxFeePerGas: BigIntOrder.max(raised(old.maxFeePerGas), fees.maxFeePerGas),
+    maxPriorityFeePerGas: BigIntOrder.max(raised(old.maxPriorityFeePerGas), fees.maxPriorityFeePerGas)
   })
 
 /**
@@ -44,8 +44,11 @@ export const replacingFees = (old: Fees, { fees }: WalletState): Fees =>
  * With its 21,000 gas it costs less than that version would.
  */
 export const fillingFees = (old: Fees, state: WalletState | undefined): Fees => ({
-  maxFeePerGas: larger(raised(old.maxFeePerGas), state?.fees.maxFeePerGas ?? 0n),
-  maxPriorityFeePerGas: larger(raised(old.maxPriorityFeePerGas), state?.fees.maxPriorityFeePerGas ?? 0n)
+  maxFeePerGas: BigIntOrder.max(raised(old.maxFeePerGas), state?.fees.maxFeePerGas ?? 0n),
+  maxPriorityFeePerGas: BigIntOrder.max(
+    raised(old.maxPriorityFeePerGas),
+    state?.fees.maxPriorityFeePerGas ?? 0n
+  )
 })
 
 export interface BroadcastState {

@@ -42,7 +42,7 @@ const show = (opened: Opened) => {
   checkout.setAttribute("intent-token", intentToken)
   checkout.setAttribute("publishable-key", publishableKey)
   checkout.addEventListener("failed", (event) => {
-    // An expired payment was not charged. Of a failed one, this page does not know.
+    // An expired payment was not charged; a failed one may have been.
     if (isIn(event, "expired")) openings.forget(opened)
     renew(event, publishableKey).catch(() => undefined)
   })
