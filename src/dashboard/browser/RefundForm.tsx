@@ -57,11 +57,7 @@ export const RefundForm = (props: {
           required
           mono
           value={props.left === "0.00" ? "" : props.left}
-          hint={
-            props.left === "0.00"
-              ? "The whole amount has been refunded."
-              : `${usd(props.left)} can be refunded.`
-          }
+          hint={props.left === "0.00" ? "Nothing is left to refund." : `${usd(props.left)} can be refunded.`}
           error={isTooMuch ? `The most you can refund is ${usd(props.left)}.` : undefined}
         />
         {exceeds ? <Check name="beyondPaid" label="Refund more than was paid" /> : null}
