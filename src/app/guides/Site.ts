@@ -50,8 +50,8 @@ const place = async (): Promise<string | undefined> => {
 /** In a clone: builds the site and the packages in the background, so that the first reader does not wait for them. */
 export const buildAhead: Effect.Effect<void, never, AppConfig> = Effect.map(AppConfig, ({ sibling }) => {
   if (Option.exists(sibling, ({ isFirst }) => !isFirst)) return
-  void place()
-  void buildPackages()
+  // One after the other: together they take twice as long to show the first page.
+  void place().then(buildPackages)
 })
 
 /** A file of the site, kept in memory after its first request; undefined if there is none. */
