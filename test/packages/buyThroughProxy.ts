@@ -19,6 +19,7 @@ const paidApi = () => {
           },
           { status: 201 }
         )
+      if (pathname === "/api/v1/agent") return Response.json({ object: "agent" })
       if (pathname === "/moved") return new Response(null, { status: 302, headers: { location: "/goods" } })
       if (pathname === "/none") return new Response(null, { status: 204 })
       signatures.push(request.headers.get("payment-signature"))
