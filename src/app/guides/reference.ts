@@ -84,9 +84,14 @@ const keysOf = (operation: Json): ReadonlyArray<Key> =>
     .flatMap((requirement) => (isJson(requirement) ? Object.keys(requirement) : []))
     .filter(isKey)
 
+/** True if a read-only key is refused: a scheme names the role `manage`. */
+const needsFullAccess = (operation: Json) =>
+  listAt(operation["security"]).some((scheme) => listAt(at(scheme, "secretKey")).includes("manage"))
+
 const whoMayCall = (operation: Json) => {
   const kinds = keysOf(operation).map((key) => keys[key])
-  return kinds.length === 0 ? "No key is needed." : `Send a ${kinds.join(" or ")} key.`
+  if (kinds.length === 0) return "No key is needed."
+  return `Send a ${needsFullAccess(operation) ? "full-access " : ""}${kinds.join(" or ")} key.`
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -114,8 +114,13 @@ const keyScheme = (kind: string, prefix: string) => ({
   description: `${kind === "agent" ? "An" : "A"} ${kind} key, \`${prefix}_test_…\` or \`${prefix}_live_…\`.`
 })
 
+const secretKey = keyScheme("secret", "sk")
+
 const securitySchemes = {
-  secretKey: keyScheme("secret", "sk"),
+  secretKey: {
+    ...secretKey,
+    description: `${secretKey.description} Operations with the role \`manage\` need full access; a read-only key lacks it.`
+  },
   publishableKey: keyScheme("publishable", "pk"),
   agentKey: keyScheme("agent", "ak")
 }

@@ -46,9 +46,11 @@ declare const allowed: unique symbol
 /** An endpoint that states who may call it. */
 export type Allowed<Endpoint> = Endpoint & { readonly [allowed]: true }
 
-/** For OpenAPI: the security schemes, of which one is required. */
+/** For OpenAPI: the security schemes, of which one is required, each with the role that its key needs (3.1, 4.8.30). */
 const securityOf = (access: Access) =>
-  access.by === "key" ? access.kinds.map((kind) => ({ [`${kind}Key`]: [] })) : []
+  access.by === "key"
+    ? access.kinds.map((kind) => ({ [`${kind}Key`]: access.manage === true ? ["manage"] : [] }))
+    : []
 
 /** The endpoint, callable only with this access. */
 export function allow<Endpoint extends HttpApiEndpoint.Constraint>(

@@ -66,18 +66,17 @@ describe("OpenAPI", () => {
       expect(dereferenced(part, JSON.parse(published))).toEqual(dereferenced(document[name], document))
   })
 
-  const kindsOf = (operationId: string) => {
+  const schemesOf = (operationId: string) => {
     const access = endpointsOf(Api).find(({ name }) => name === operationId)?.access
-    return access?.by === "key" ? access.kinds : []
+    if (access?.by !== "key") return []
+    return access.kinds.map((kind) => ({ [`${kind}Key`]: access.manage === true ? ["manage"] : [] }))
   }
 
-  test("each operation has a summary, its group's description, and the kinds of key that it accepts", () => {
+  test("each operation has a summary, its group's description, the kinds of key that it accepts, and whether they need full access", () => {
     for (const operation of operations) {
       expect(operation.summary).toBeString()
       expect(operation.tags).toHaveLength(1)
-      expect(operation.security).toEqual(
-        kindsOf(operation.operationId).map((kind) => ({ [`${kind}Key`]: [] }))
-      )
+      expect(operation.security).toEqual(schemesOf(operation.operationId))
     }
     for (const tag of document.tags) expect(tag.description).toBeString()
   })
