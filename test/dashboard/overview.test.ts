@@ -61,21 +61,29 @@ describe("The overview on Postgres", () => {
     const other = await signUp(service.baseUrl)
     const own = await makeShop(service, { ...other, id: other.merchantId })
     const refunded = async () => {
-      const { days, refunded } = (await other.call("GET", `/merchants/${other.merchantId}/test/overview`))
-        .body
-      return [refunded, days.at(-1)?.refunded]
+      const at = `/merchants/${other.merchantId}/test`
+      const { days, latest, refunded } = (await other.call("GET", `${at}/overview`)).body
+      const { state } = (await other.call("GET", `${at}/payments/${payment.id}`)).body
+      expect(latest[0]?.state).toBe(state)
+      return [state, refunded, days.at(-1)?.refunded]
     }
     const { payment } = await own.settle("4.00", 4_000_000n)
-    const transactionId = await own.transfer(4_000_000n, { from: own.merchant.receiver, to: buyer })
-    const body = { paymentId: payment.id, transactionId }
-    const made = await own.call({ method: "POST", path: "/api/v1/refunds", key: own.keys.full, body })
-    expect(made.body.refund.status).toBe("proven")
-    expect(await refunded()).toEqual([{ count: 1, volume: "4.00" }, "4.00"])
+    const refund = async (amount: string, atomic: bigint) => {
+      const transactionId = await own.transfer(atomic, { from: own.merchant.receiver, to: buyer })
+      const body = { paymentId: payment.id, amount, transactionId }
+      const made = await own.call({ method: "POST", path: "/api/v1/refunds", key: own.keys.full, body })
+      expect(made.body.refund.status).toBe("proven")
+    }
+    expect(await refunded()).toEqual(["settled", { count: 0, volume: "0.00" }, "0.00"])
+    await refund("1.00", 1_000_000n)
+    expect(await refunded()).toEqual(["partly_refunded", { count: 1, volume: "1.00" }, "1.00"])
+    await refund("3.00", 3_000_000n)
+    expect(await refunded()).toEqual(["refunded", { count: 2, volume: "4.00" }, "4.00"])
     await run(
       (sql) => sql`
-        UPDATE refunds SET dropped_at = now(), next_look_at = NULL WHERE id = ${made.body.refund.id}`
+        UPDATE refunds SET dropped_at = now(), next_look_at = NULL WHERE payment_id = ${payment.id}`
     )
-    expect(await refunded()).toEqual([{ count: 0, volume: "0.00" }, "0.00"])
+    expect(await refunded()).toEqual(["settled", { count: 0, volume: "0.00" }, "0.00"])
   })
 
   test("a payment that the chain no longer shows does not count as received, as in the books", async () => {

@@ -1,8 +1,9 @@
 // The search in the dashboard's payments: what a person types, filters, days, sorts, pages.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { PaymentsPage } from "../../src/dashboard/api/payments/Api.ts"
 import { searchOf } from "../../src/dashboard/api/payments/searchOf.ts"
 import { makeShop } from "../platform/http/shop.ts"
 import { serviceForFile } from "../support/forFile.ts"
@@ -40,6 +41,7 @@ describe("The text of a search", () => {
     })
 })
 
+const decodePage = Schema.decodeUnknownSync(Schema.toEncoded(PaymentsPage))
 const service = await serviceForFile()
 const person = await signUp(service.baseUrl)
 const other = await signUp(service.baseUrl)
@@ -47,12 +49,13 @@ const shop = await makeShop(service, { ...person, id: person.merchantId })
 
 describe("Finding payments on Postgres", () => {
   const page = async (query: Readonly<Record<string, string>>, who = person) =>
-    (await who.call("GET", `/merchants/${who.merchantId}/test/payments?${new URLSearchParams(query)}`)).body
+    decodePage(
+      (await who.call("GET", `/merchants/${who.merchantId}/test/payments?${new URLSearchParams(query)}`)).body
+    )
   const find = async (
     query: Readonly<Record<string, string>>,
     who?: Person
-  ): Promise<ReadonlyArray<string>> =>
-    (await page(query, who)).payments.map((one: { readonly id: string }) => one.id)
+  ): Promise<ReadonlyArray<string>> => (await page(query, who)).payments.map(({ payment }) => payment.id)
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))
   const changed = (id: string, set: Readonly<Record<string, unknown>>) =>
@@ -121,12 +124,18 @@ describe("Finding payments on Postgres", () => {
       )
     )
     const [incomplete, pending] = [await find({ status: "incomplete" }), await find({ status: "pending" })]
+    const { payments } = await page({})
+    const states = Object.fromEntries(payments.map(({ payment, state }) => [payment.id, state]))
     for (const [id, isSent] of [
       [opened, false],
       [announced, true],
       [reported, true]
     ] as const)
-      expect([incomplete.includes(id), pending.includes(id)]).toEqual([!isSent, isSent])
+      expect([incomplete.includes(id), pending.includes(id), states[id]]).toEqual([
+        !isSent,
+        isSent,
+        isSent ? "pending" : "incomplete"
+      ])
   })
 
   for (const sort of ["newest", "oldest", "largest", "smallest"])
@@ -141,7 +150,7 @@ describe("Finding payments on Postgres", () => {
         for (;;) {
           const last = seen.at(-1)?.id
           const one = await page({ ...filter, sort, ...(last === undefined ? {} : { startingAfter: last }) })
-          seen.push(...one.payments)
+          seen.push(...one.payments.map(({ payment }) => payment))
           if (!one.hasMore) break
         }
         expect(seen.length).toBeGreaterThan(20)

@@ -67,7 +67,7 @@ describe("The dashboard on a slow network", () => {
     const page = await signedIn(service.baseUrl, person.cookie)
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/payments`)
     const row = page.getByRole("row", { name: payment.refCode })
-    await row.getByText("Pending", { exact: true }).waitFor()
+    await row.getByText("Not started", { exact: true }).waitFor()
     const { answered, letGo } = await heldBack(page, "**/test/payments")
     // Any change makes the page read again.
     await shop.open("42.00")

@@ -37,11 +37,11 @@ describe("A translated dashboard", () => {
       await page.getByRole("link", { name: second.refCode }).waitFor()
       await page.getByRole("link", { name: payment.refCode }).click()
       await page.getByRole("heading", { name: payment.refCode }).waitFor()
-      await page.locator(".payment-head").getByText("Pending").waitFor()
+      await page.locator(".payment-head").getByText("Not started").waitFor()
       const hash = await shop.transfer(12_340_000n)
       expect((await shop.report(payment.id, hash, 12_340_000n)).status).toBe(200)
       await page.locator(".payment-head").getByText("Settled").waitFor()
-      expect(await page.locator(".payment-head").textContent()).not.toContain("Pending")
+      expect(await page.locator(".payment-head").textContent()).not.toContain("Not started")
 
       // Through every page and back, with the translated texts on each.
       const links = page.getByRole("navigation").first().getByRole("link")

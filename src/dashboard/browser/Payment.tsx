@@ -25,15 +25,12 @@ const Details = ({
   readonly reload: () => Promise<void>
 }) => {
   const href = useHref()
-  const { payment, explorerUrl, receiver } = data
+  const { explorerUrl, payment, receiver, state } = data
   const address = (text: string, what: string) => (
     <>
       <Code text={text} shown={short(text)} what={what} />{" "}
       <Explorer url={explorerUrl} path={`address/${text}`} />
     </>
-  )
-  const isRefunded = data.refunds.refunds.some(
-    ({ droppedAt, status }) => status === "proven" && droppedAt === undefined
   )
   const raw = JSON.stringify(payment, null, 2)
   return (
@@ -42,10 +39,7 @@ const Details = ({
         <p class="amount">
           {usd(payment.amount)} <span class="soft">USDC</span>
         </p>
-        <StatusBadge.Payment status={payment.status} />
-        {isRefunded ? (
-          <Badge tone="info">{data.refunds.left === "0.00" ? "Refunded" : "Partly refunded"}</Badge>
-        ) : null}
+        <StatusBadge.Payment status={state} />
         {payment.payerType === "agent" ? <Badge tone="info">Paid by an agent</Badge> : null}
       </header>
       <div class="columns">

@@ -33,33 +33,33 @@ export const PaymentTable = ({
     <Table
       class="payments"
       rows={payments}
-      keyOf={({ id }) => id}
+      keyOf={({ payment }) => payment.id}
       columns={[
         {
           name: "Payment",
-          cell: ({ id, refCode }) => (
+          cell: ({ payment: { id, refCode } }) => (
             <a class="row-link mono" href={href("payments", id)}>
               {refCode}
             </a>
           )
         },
-        { name: "Status", cell: ({ status }) => <StatusBadge.Payment status={status} /> },
+        { name: "Status", cell: ({ state }) => <StatusBadge.Payment status={state} /> },
         {
           name: "Amount",
           class: "number strong",
           ...sortedBy(sorting, "largest", "smallest"),
-          cell: ({ amount }) => usd(amount)
+          cell: ({ payment }) => usd(payment.amount)
         },
         {
           name: "Transaction",
           class: "mono soft",
-          cell: ({ reportedTransactionId: hash }) => (hash === undefined ? "–" : short(hash))
+          cell: ({ payment: { reportedTransactionId: hash } }) => (hash === undefined ? "–" : short(hash))
         },
         {
           name: "Opened",
           class: "soft",
           ...sortedBy(sorting, "newest", "oldest"),
-          cell: ({ createdAt }) => <Time at={createdAt} />
+          cell: ({ payment }) => <Time at={payment.createdAt} />
         }
       ]}
     />

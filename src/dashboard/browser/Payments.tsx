@@ -61,7 +61,7 @@ export const Payments = () => {
     href("payments", undefined, { ...current, startingAfter: "", ...change })
   const query = new URLSearchParams(Object.entries(current).filter(([, value]) => value !== "")).toString()
   const page = useMerchantPage<PaymentsPage>(`/payments${query === "" ? "" : `?${query}`}`, { follows: true })
-  const last = page.data?.payments.at(-1)?.id
+  const last = page.data?.payments.at(-1)?.payment.id
   const { status, search, from, to: until, sort } = current
   const isFiltered = [status, search, from, until].some((one) => one !== "")
   return (

@@ -3,14 +3,23 @@ import type { AgentPaymentStatus, AgentStatus } from "../../domain/Agent.ts"
 import type { PaymentStatus } from "../../domain/Payment.ts"
 import type { RefundStatus } from "../../domain/Refund.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
+import type { PaymentState } from "../api/payments/Api.ts"
 import { Badge, type Tone } from "./components/Badge.tsx"
 
 type Words<Status extends string> = Readonly<Record<Status, readonly [Tone, string]>>
 
-const payments: Words<PaymentStatus> = {
+const paymentStatuses: Words<PaymentStatus> = {
   settled: ["good", "Settled"],
   pending: ["warn", "Pending"],
   failed: ["bad", "Failed"]
+}
+
+const payments: Words<PaymentState> = {
+  ...paymentStatuses,
+  pending: ["warn", "In progress"],
+  incomplete: ["neutral", "Not started"],
+  partly_refunded: ["info", "Partly refunded"],
+  refunded: ["info", "Refunded"]
 }
 
 const deliveries: Words<DeliveryStatus> = {
@@ -49,6 +58,7 @@ const badge =
 
 export const StatusBadge = {
   Payment: badge(payments),
+  PaymentStatus: badge(paymentStatuses),
   Refund: badge(refunds),
   Delivery: badge(deliveries),
   Agent: badge(agents),

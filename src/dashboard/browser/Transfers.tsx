@@ -124,7 +124,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                   <li key={payment.id}>
                     <span>
                       <a href={href("payments", payment.id)}>{payment.refCode}</a> {usd(payment.amount)}{" "}
-                      <StatusBadge.Payment status={payment.status} />
+                      <StatusBadge.PaymentStatus status={payment.status} />
                       <br />
                       <span class="soft">
                         {reasons.map((reason) => reasonWords[reason]).join(". ")}.

@@ -36,6 +36,7 @@ const history = (
     reported: null,
     ...payment
   },
+  state: "pending",
   attempts: [],
   reports: [],
   verdicts: [],

@@ -25,6 +25,20 @@ export const maxOverviewDays = 366
 const Count = Schema.Int
 const Sum = Schema.Struct({ count: Count, volume: Schema.String })
 
+/**
+ * The status, in more detail. `incomplete`: pending without any announcement, report or signature. Refunds count
+ * once they are proven.
+ */
+export const PaymentState = Schema.Literals([
+  ...PaymentStatus.literals,
+  "incomplete",
+  "partly_refunded",
+  "refunded"
+])
+export type PaymentState = typeof PaymentState.Type
+
+const ListedPayment = Schema.Struct({ payment: PaymentView, state: PaymentState })
+
 export const OverviewPage = Schema.Struct({
   /** Days of the merchant's time zone, both included. */
   period: Schema.Struct({ from: Schema.String, to: Schema.String, timeZone: Schema.String }),
@@ -49,12 +63,12 @@ export const OverviewPage = Schema.Struct({
   /** Payments of the period. */
   failed: Count,
   hasWebhookEndpoint: Schema.Boolean,
-  latest: Schema.Array(PaymentView)
+  latest: Schema.Array(ListedPayment)
 })
 export type OverviewPage = typeof OverviewPage.Encoded
 
 export const PaymentsPage = Schema.Struct({
-  payments: Schema.Array(PaymentView),
+  payments: Schema.Array(ListedPayment),
   hasMore: Schema.Boolean,
   /** True if the search text has a form by which payments can be found. */
   understood: Schema.Boolean
@@ -129,7 +143,7 @@ export const TimelineEvent = Schema.Union([
 export type TimelineEvent = typeof TimelineEvent.Encoded
 
 export const PaymentDetail = Schema.Struct({
-  payment: PaymentView,
+  ...ListedPayment.fields,
   receiver: Schema.String,
   /** The earliest time at which a pending payment without a transfer fails. */
   waitsUntil: Schema.optionalKey(Schema.String),
@@ -155,9 +169,7 @@ export class PaymentPagesApi extends memberGroup("paymentPages")(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/payments", {
       query: {
-        /**
-         * `incomplete`: pending without any announcement, report or signature; `pending`: the other pending payments.
-         */
+        /** `pending` excludes `incomplete`. */
         status: Schema.optionalKey(Schema.Literals([...PaymentStatus.literals, "incomplete"])),
         /** The beginning of a reference code, order URL, payer's address or transaction hash; an amount; or an id. */
         search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048))),

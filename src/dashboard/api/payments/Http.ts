@@ -22,12 +22,14 @@ import {
 } from "./Api.ts"
 import { OverviewRepo } from "./OverviewRepo.ts"
 import { lastDays, lengthOf, overviewOf } from "./overviewOf.ts"
-import { PaymentPagesRepo } from "./PaymentPagesRepo.ts"
+import { type ListedPayment, PaymentPagesRepo } from "./PaymentPagesRepo.ts"
 import { searchOf } from "./searchOf.ts"
 import { timelineOf } from "./timelineOf.ts"
 
 const pageSize = 20
 const latestSize = 5
+
+const listedPayment = ({ payment, state }: ListedPayment) => ({ payment: viewOf(payment), state })
 
 /** Before and after every payment, for a range with an open end. */
 const firstOfAll = "2000-01-01"
@@ -68,7 +70,7 @@ export const layer = HttpApiBuilder.group(
           pending: counts.pending,
           incomplete: counts.incomplete,
           hasWebhookEndpoint: counts.has_endpoint,
-          latest: latest.map(viewOf)
+          latest: latest.map(listedPayment)
         }
         return page
       }),
@@ -89,7 +91,7 @@ export const layer = HttpApiBuilder.group(
             })
           : []
         const page: PaymentsPage = {
-          payments: rows.slice(0, pageSize).map(viewOf),
+          payments: rows.slice(0, pageSize).map(listedPayment),
           hasMore: rows.length > pageSize,
           understood
         }
@@ -100,11 +102,11 @@ export const layer = HttpApiBuilder.group(
         const history = yield* repo.find(tenant, params.paymentId)
         if (Option.isNone(history))
           return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
-        const { payment, deliveries } = history.value
+        const { payment, deliveries, state } = history.value
         const refunded = { paymentId: payment.id }
         const refundsOfPayment = yield* refundsOf(refunds, tenant, refunded)
         const page: PaymentDetail = {
-          payment: viewOf(payment),
+          ...listedPayment({ payment, state }),
           receiver: payment.receiver,
           ...(payment.status === "pending"
             ? {

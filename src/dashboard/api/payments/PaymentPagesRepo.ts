@@ -12,11 +12,17 @@ import { ownRows, PaymentRow, toPayment } from "../../../payments/PaymentRow.ts"
 import { EpochMillis } from "../../../platform/database/EpochMillis.ts"
 import { hexSql } from "../../../platform/database/hexSql.ts"
 import { Replica } from "../../../platform/database/Replica.ts"
+import { PaymentState } from "./Api.ts"
 import { maxPending } from "./maxPending.ts"
 import type { Search } from "./searchOf.ts"
 
-/** The statuses, with a separate one for pending payments for which nothing was sent as far as anyone has reported. */
-export type PaymentFilter = PaymentStatus | "incomplete"
+export interface ListedPayment {
+  readonly payment: Payment
+  readonly state: PaymentState
+}
+
+/** `pending` excludes `incomplete`. */
+type PaymentFilter = PaymentStatus | "incomplete"
 
 export type PaymentSort = "newest" | "oldest" | "largest" | "smallest"
 
@@ -40,10 +46,11 @@ const Counts = Schema.Struct({
   has_endpoint: Schema.Boolean
 })
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Tuple([Counts]))
-const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
+const ListedRow = Schema.Struct({ ...PaymentRow.fields, state: PaymentState })
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(ListedRow), ownRows)
 
 const DetailRow = Schema.Struct({
-  ...PaymentRow.fields,
+  ...ListedRow.fields,
   failed_at: Schema.NullOr(Schema.Date),
   failed_earlier_at: Schema.NullOr(Schema.Date),
   block_number: Schema.NullOr(Schema.String),
@@ -81,14 +88,27 @@ const DetailRow = Schema.Struct({
 const decodeDetails = Schema.decodeUnknownEffect(Schema.Array(DetailRow), ownRows)
 
 /** A payment with its whole history. */
-export interface PaymentHistory extends Omit<typeof DetailRow.Type, keyof typeof PaymentRow.Type> {
-  readonly payment: ReturnType<typeof toPayment>
-}
+export interface PaymentHistory
+  extends ListedPayment,
+    Omit<typeof DetailRow.Type, keyof typeof ListedRow.Type> {}
 
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint::text`
 const json = (select: string) => `coalesce((${select}), '[]')`
 
-const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dropped_at,
+/** Somebody has announced, reported or signed something. */
+const isSent = `(p.reported_at IS NOT NULL
+  OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
+  OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
+  OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
+
+const state = `CASE p.status
+  WHEN 'pending' THEN CASE WHEN ${isSent} THEN 'pending' ELSE 'incomplete' END
+  WHEN 'settled' THEN (SELECT CASE WHEN sum(r.amount) >= p.amount THEN 'refunded'
+      WHEN sum(r.amount) > 0 THEN 'partly_refunded' ELSE 'settled' END
+    FROM refunds r WHERE r.payment_id = p.id AND r.status = 'proven' AND r.dropped_at IS NULL)
+  ELSE p.status END AS state`
+
+const history = `p.*, ${state}, c.block_number::text AS block_number, c.log_position, c.dropped_at,
   ${json(`SELECT json_agg(json_build_object('at', ${millis("a.announced_at")}, 'payer', ${hexSql("a.payer_address")},
       'method', a.method) ORDER BY a.announced_at)
     FROM (SELECT announced_at, payer_address, method FROM payment_attempts
@@ -164,20 +184,15 @@ const make = Effect.gen(function* () {
     }
   }
 
-  /** Somebody has announced, reported or signed something. */
-  const isSent = sql`(p.reported_at IS NOT NULL
-    OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
-    OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
-    OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
   /** The status is a literal, because its frequency decides which index is read. */
   const isIn = (status: PaymentFilter | undefined) => {
     switch (status) {
       case undefined:
         return sql``
       case "incomplete":
-        return sql`AND p.status = 'pending' AND NOT ${isSent}`
+        return sql`AND p.status = 'pending' AND NOT ${sql.literal(isSent)}`
       case "pending":
-        return sql`AND p.status = 'pending' AND ${isSent}`
+        return sql`AND p.status = 'pending' AND ${sql.literal(isSent)}`
       default:
         return sql`AND p.status = ${sql.literal(`'${status}'`)}`
     }
@@ -220,7 +235,7 @@ const make = Effect.gen(function* () {
           FROM (
             SELECT count(*)::int AS pending, count(*) FILTER (WHERE NOT newest.sent)::int AS incomplete
             FROM (
-              SELECT ${isSent} AS sent FROM payments p
+              SELECT ${sql.literal(isSent)} AS sent FROM payments p
               WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} AND p.status = 'pending'
               ORDER BY p.created_at DESC, p.id DESC ${limitOf(maxPending)}) newest) waiting`
       )
@@ -250,13 +265,13 @@ const make = Effect.gen(function* () {
               WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})`
       const rows = yield* decodePayments(
         yield* sql`
-          SELECT p.* FROM ${among}
+          SELECT p.*, ${sql.literal(state)} FROM ${among}
           WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} ${isIn(page.status)} ${isFound(search)}
             ${since === undefined ? sql`` : sql`AND p.created_at >= ${since}`}
             ${until === undefined ? sql`` : sql`AND p.created_at < ${until}`} ${after}
           ORDER BY ${sort.by} ${limit}`
       )
-      return rows.map(toPayment)
+      return rows.map((row): ListedPayment => ({ payment: toPayment(row), state: row.state }))
     }, Effect.orDie),
 
     find: Effect.fn("PaymentPagesRepo.find")(function* (tenant: Tenant, id: string) {
@@ -279,7 +294,7 @@ export class PaymentPagesRepo extends Context.Service<
     /** Counts of pending payments. */
     readonly counts: (tenant: Tenant) => Effect.Effect<typeof Counts.Type>
     /** A page of payments. If more than 1,000 match a prefix, some are left out. */
-    readonly list: (tenant: Tenant, page: ListedPage) => Effect.Effect<ReadonlyArray<Payment>>
+    readonly list: (tenant: Tenant, page: ListedPage) => Effect.Effect<ReadonlyArray<ListedPayment>>
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<PaymentHistory>>
   }
 >()("quittance/dashboard/PaymentPagesRepo") {
