@@ -93,7 +93,7 @@ const entries = {
   },
   PASSWORD_REQUIRED: {
     status: 403,
-    summary: "This change requires your password. Confirm it and try again within five minutes."
+    summary: "Confirm your password or use a passkey, then repeat the change within five minutes."
   },
   ROLE_REQUIRED: {
     status: 403,
@@ -144,7 +144,7 @@ const entries = {
   AGENT_HOST_NOT_ALLOWED: {
     status: 403,
     summary:
-      "The agent is not allowed to pay at this URL: its host is not allowed, or it is not https. `details` says what is allowed."
+      "The agent is not allowed to pay at this URL: its host is not allowed, or it is not https. Ask the agent's merchant to allow the host in the dashboard; `details` says what is allowed now."
   },
   AGENT_PAYEE_NOT_ALLOWED: {
     status: 403,
@@ -213,7 +213,7 @@ const entries = {
   DELIVERY_PENDING: {
     status: 409,
     retryable: true,
-    summary: "The delivery is in progress or waiting for its next attempt. If it fails, resend it then."
+    summary: "The delivery is in progress or waits for its next attempt. Resend it only if it fails."
   },
   AGENT_REQUEST_CONFLICT: {
     status: 409,
@@ -310,7 +310,7 @@ const entries = {
   AUTHORIZATION_REFUSED: {
     status: 422,
     summary:
-      "The signed authorization cannot pay this payment, and no money moved; `reason` says why. Have the buyer sign the terms of `GET /api/v1/payments/{id}/authorization` again, or pay by a transfer."
+      "The signed authorization was refused; `reason` says why. If it is `already_used`, retrieve the payment before anyone pays again: it may settle. Otherwise have the buyer sign the terms of `GET /api/v1/payments/{id}/authorization` again, or pay by a transfer."
   },
   X402_REQUIREMENTS_UNSUPPORTED: {
     status: 422,
@@ -320,13 +320,13 @@ const entries = {
   RATE_LIMITED: {
     status: 429,
     retryable: true,
-    summary: "Too many requests. Wait as many seconds as the header `retry-after` says, then try again."
+    summary: "Too many requests. Wait the number of seconds in the `retry-after` header, then try again."
   },
   FAUCET_LIMIT_REACHED: {
     status: 429,
     retryable: true,
     summary:
-      "A limit of the faucet is reached; `reason` says which. Wait as many seconds as the header `retry-after` says."
+      "A limit of the faucet is reached; `reason` says which. Wait the number of seconds in the `retry-after` header."
   },
   INTERNAL_ERROR: {
     status: 500,
@@ -338,13 +338,13 @@ const entries = {
     status: 503,
     retryable: true,
     summary:
-      "The service cannot use its database at the moment, or is starting. Requests that were answered with success are stored. Try this one again after as many seconds as the header `retry-after` says."
+      "The service cannot use its database at the moment, or is starting. Every request that got a success response is stored. Try this one again after the number of seconds in the `retry-after` header."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "Too few of the chain's RPC nodes agree. A payment report is checked later. Try again after as many seconds as the header `retry-after` says."
+      "Too few of the chain's RPC nodes respond or agree. The service checks a reported payment again by itself. Repeat any other request after the number of seconds in the `retry-after` header."
   },
   RELAY_UNAVAILABLE: {
     status: 503,

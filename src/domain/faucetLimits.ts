@@ -12,7 +12,7 @@ export const faucetLimits = {
 export type FaucetLimit = keyof typeof faucetLimits
 
 export const faucetLimitAdvice: { readonly [L in FaucetLimit]: string } = {
-  recipient: `This wallet has had its ${faucetLimits.recipient.grants} grants of the last 24 hours.`,
-  merchant: `This merchant's ${faucetLimits.merchant.grants} grants of the last 24 hours are used up.`,
-  ip: `This network address has had its ${faucetLimits.ip.grants} grants of the last hour.`
+  recipient: `This wallet has reached its limit of ${faucetLimits.recipient.grants} grants in 24 hours.`,
+  merchant: `This merchant has reached its limit of ${faucetLimits.merchant.grants} grants in 24 hours.`,
+  ip: `This network address has reached its limit of ${faucetLimits.ip.grants} grants in an hour.`
 }

@@ -6,7 +6,7 @@ export const mismatchAdvice: { readonly [R in MismatchReason]: string } = {
   receiver: "The transfer went to a different address, not to the merchant's.",
   amount: "The amount of the transfer does not match the payment. Do not pay again: contact the merchant.",
   token: "The transaction moved a different token, not this environment's USDC.",
-  payer: "The transfer was not sent by the buyer whose token was reported.",
+  payer: "The transfer came from a different wallet than the one that signed the buyer's token.",
   reverted: "The transaction was reverted and moved nothing.",
   too_old: "The transfer happened before the payment was opened.",
   declared_changes: "The reported `tokenChanges` do not match the transaction.",
@@ -26,7 +26,7 @@ export const refundMismatchAdvice: { readonly [R in MismatchReason]: string } = 
   already_used: "The transfer already pays a payment, or proves another refund."
 }
 
-const notYet = "Nothing was changed; try again in some minutes."
+const notYet = "Nothing was changed; try again in a few minutes."
 
 /** Why a transfer cannot be attached to a payment. */
 export type AttachReason =
@@ -40,7 +40,7 @@ export type AttachReason =
 export const attachAdvice: { readonly [R in AttachReason]: string } = {
   settled: "The payment has already settled.",
   settling:
-    "Another payment of the same money may be in progress. Nothing was changed; try again once it has ended.",
+    "Another transfer or signature may be about to pay this payment. Nothing was changed; try again once it has ended.",
   amount: "The transfer and the payment have different amounts. Attach it to a payment of its exact amount.",
   receiver: "The transfer went to a different receiving address than the payment's.",
   live: "Live payments are closed, so nothing settles. Nothing was changed.",

@@ -1,12 +1,18 @@
-// Prints commands as the person types them: through npx, if only Node is installed.
+// Prints commands as the person types them: through `npx` if only Node is installed, and the file itself if no script
+// of package.json runs, as in a container.
 import type { Console } from "effect"
 
 const isThroughNpx = process.env["npm_config_user_agent"]?.startsWith("npm/") === true
 
-const typed = (text: unknown) =>
-  isThroughNpx && typeof text === "string"
-    ? text.replaceAll("bun run ", `npx -y bun@${Bun.version} run `)
-    : text
+const isScript = process.env["npm_lifecycle_event"] === "cli"
+const isCli = process.argv[1]?.endsWith("app/cli/main.ts") === true
+
+export const asTyped = (text: string): string => {
+  if (isThroughNpx) return text.replaceAll("bun run ", `npx -y bun@${Bun.version} run `)
+  return isCli && !isScript ? text.replaceAll("bun run cli", "bun src/app/cli/main.ts") : text
+}
+
+const typed = (text: unknown) => (typeof text === "string" ? asTyped(text) : text)
 
 /** The console of programs that print the next command to run. */
 export const typedCommands: Console.Console = Object.assign(Object.create(console), {

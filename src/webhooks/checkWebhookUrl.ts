@@ -8,7 +8,7 @@ export const webhookUrlAdvice: { readonly [R in EgressUrlReason]: string } = {
     "Send one absolute URL such as https://shop.example.com/webhooks, without spaces or backslashes.",
   scheme: "Use https: the service sends only encrypted webhooks.",
   credentials:
-    "Remove the user name and password from the URL; check the signature header to know the sender.",
+    "Remove the user name and password from the URL, and verify the signature instead: it proves the sender.",
   fragment: "Remove the # and all after it: a fragment never reaches a server.",
   too_long: "Shorten the URL to at most 2048 characters.",
   ip_address: "Use a host name instead of the IP address: the certificate is checked for the name.",

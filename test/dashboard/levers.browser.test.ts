@@ -33,7 +33,7 @@ describe("Money settings in the dashboard", () => {
       await page.getByLabel("Invite by email").fill("friend@example.com")
       await page.getByRole("button", { name: "Invite" }).click()
       await asked.getByRole("button", { name: "Cancel" }).click()
-      await page.getByText("This change requires your password").waitFor()
+      await page.getByText("Confirm your password or use a passkey").waitFor()
 
       await page.getByRole("button", { name: "Invite" }).click()
       await asked.getByLabel("Password").fill("not the password")

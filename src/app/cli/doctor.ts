@@ -109,7 +109,7 @@ const nodeFinding = (env: Env, url: string) =>
           `node ${hostAndPortOf(url)}`,
           kind === "transport"
             ? `The node does not respond (${message}). Check the URL, its key and the firewall.`
-            : `${nodeMessage === undefined ? message : `The node answers ${nodeMessage}`}. Check its key and its plan, or use another node.`
+            : `${nodeMessage === undefined ? message : `The node returns an error: ${nodeMessage}`}. Check its key and its plan, or use another node.`
         )
       )
     )

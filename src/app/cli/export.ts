@@ -37,7 +37,7 @@ export const exportBooks = Command.make(
     merchant: merchantId,
     env,
     kind: Flag.Literals("kind", ["payments", "refunds", "transfers"]).pipe(
-      Flag.withDescription("payments, refunds or transfers")
+      Flag.withDescription("The list to export")
     ),
     from: day("from", "The first day, such as 2026-01-01"),
     to: day("to", "The last day, inclusive"),
@@ -47,11 +47,13 @@ export const exportBooks = Command.make(
       Flag.optional
     ),
     format: Flag.Literals("format", ["csv", "json"]).pipe(
-      Flag.withDescription("csv or json"),
+      Flag.withDescription("The file's format; csv by default"),
       Flag.withDefault("csv")
     ),
     decimal: Flag.Literals("decimal", ["point", "comma"]).pipe(
-      Flag.withDescription("For csv: comma writes decimal commas and separates cells by ;"),
+      Flag.withDescription(
+        "For CSV: the decimal mark, point by default; with comma, cells are separated by ;"
+      ),
       Flag.withDefault("point")
     )
   },

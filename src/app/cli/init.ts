@@ -47,25 +47,25 @@ const secretsWith = Effect.fnUntraced(function* (password: string) {
       file: "database-url",
       variable: "DATABASE_URL",
       generated: `postgres://quittance:${encodeURIComponent(password)}@postgres:5432/quittance`,
-      what: "DATABASE_URL_FILE"
+      what: "for DATABASE_URL_FILE"
     },
     {
       file: "intent-token-secrets",
       variable: "INTENT_TOKEN_SECRETS",
       generated: namedKey(Base64Url.encode(yield* bytes(32))),
-      what: "INTENT_TOKEN_SECRETS_FILE"
+      what: "for INTENT_TOKEN_SECRETS_FILE"
     },
     {
       file: "encryption-keys",
       variable: "ENCRYPTION_KEYS",
       generated: namedKey(Base64.encode(yield* bytes(32))),
-      what: "ENCRYPTION_KEYS_FILE"
+      what: "for ENCRYPTION_KEYS_FILE"
     },
     {
       file: "agent-wallet-mnemonic",
       variable: "AGENT_WALLET_MNEMONIC",
       generated: entropyToMnemonic(yield* bytes(16), wordlist),
-      what: "AGENT_WALLET_MNEMONIC_FILE: without it agents' money is lost"
+      what: "for AGENT_WALLET_MNEMONIC_FILE: without it agents' money is lost"
     }
   ] satisfies ReadonlyArray<Secret>
 })
@@ -136,7 +136,7 @@ export const init = Command.make(
     secrets: Flag.String("secrets").pipe(
       Flag.optional,
       Flag.withDescription(
-        "A directory with one file per secret. A variable that is set replaces its file, whose old value is saved beside it. Set DATABASE_URL unless the database is docker-compose.yml's"
+        "A directory with one file per secret. If a secret's variable is set, its value is stored instead of a generated one, and an existing file is kept beside it. Set DATABASE_URL unless the database is docker-compose.yml's"
       )
     ),
     env: Flag.String("env").pipe(

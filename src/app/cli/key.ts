@@ -41,7 +41,7 @@ const create = Command.make(
     merchant: merchantId,
     env,
     kind: Flag.Literals("kind", ["secret", "publishable"]).pipe(
-      Flag.withDescription("secret: for your server; publishable: for the buyer's page"),
+      Flag.withDescription("secret, for your server, is the default; publishable is for the buyer's page"),
       Flag.withDefault("secret")
     ),
     readOnly: Flag.Boolean("read-only").pipe(

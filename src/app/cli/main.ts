@@ -6,7 +6,7 @@ import { CliError, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import * as Database from "../../platform/Database.ts"
-import { typedCommands } from "../../platform/typedCommands.ts"
+import { asTyped, typedCommands } from "../../platform/typedCommands.ts"
 import * as App from "../App.ts"
 import { agent } from "./agent.ts"
 import { audit } from "./audit.ts"
@@ -34,9 +34,9 @@ const copies = Database.layerCopy.pipe(Layer.provideMerge(config))
 
 const faucetOperator = App.layerFaucetOperator.pipe(Layer.provideMerge(config))
 
-/** The command as typed, for the help. Completions are for the command `quittance`. */
+/** The command for the help. Completions are for a command of one word. */
 const isCompletion = process.argv.some((word) => /^(--)?completions/.test(word))
-const typed = process.env["npm_lifecycle_event"] === "cli" && !isCompletion ? "bun run cli" : "quittance"
+const typed = isCompletion ? "quittance" : asTyped("bun run cli")
 
 const root = Command.make(typed).pipe(
   Command.withDescription(

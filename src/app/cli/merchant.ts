@@ -125,7 +125,7 @@ const update = Command.make(
     receiverLive: optionalAddress("receiver-live", "The receiving address of new intents on Mainnet"),
     signature: Flag.String("signature").pipe(
       Flag.withDescription(
-        "Moves an address from another merchant: its owner's signature of the text that the refusal shows"
+        "Takes over another merchant's address: the text in the error, signed with that address's key"
       ),
       Flag.withSchema(
         Schema.String.check(

@@ -1,6 +1,6 @@
 // The command line's help and usage errors. Standard output contains only the result: with --json a single
 // document, even for an error.
-import { Console, Effect, type Layer } from "effect"
+import { Console, Effect, type Layer, Option } from "effect"
 import { type CliError, CliOutput, type HelpDoc } from "effect/cli"
 
 const asksForJson = process.argv.includes("--json")
@@ -34,10 +34,15 @@ const relevantErrors = (errors: ReadonlyArray<CliError.NonShowHelpErrors>) => {
   return unknown === undefined ? errors : [unknown]
 }
 
-/** Puts the flags that every command accepts at the end, on one line. */
+const withRequired = (flag: HelpDoc.FlagDoc): HelpDoc.FlagDoc => ({
+  ...flag,
+  description: Option.map(flag.description, (text) => (flag.required ? `${text} (required)` : text))
+})
+
+/** Marks required flags, and puts the flags that every command accepts at the end, on one line. */
 const helpOf = (formatter: CliOutput.Formatter, doc: HelpDoc.HelpDoc) => {
   const common = (doc.globalFlags ?? []).map(({ name }) => `--${name}`)
-  return `${formatter.formatHelpDoc({ ...doc, globalFlags: [] })}\n\nFlags of every command: ${common.join(", ")}`
+  return `${formatter.formatHelpDoc({ ...doc, flags: doc.flags.map(withRequired), globalFlags: [] })}\n\nFlags of every command: ${common.join(", ")}`
 }
 
 export const layer: Layer.Layer<never> = CliOutput.layerPresenter({

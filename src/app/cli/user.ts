@@ -23,7 +23,7 @@ const create = Command.make(
     email,
     merchant: merchantId,
     role: Flag.Literals("role", Role.literals).pipe(
-      Flag.withDescription("The user's role at the merchant"),
+      Flag.withDescription("The user's role at the merchant; owner by default"),
       Flag.withDefault("owner")
     ),
     operator: Flag.Boolean("operator").pipe(

@@ -102,7 +102,7 @@ const replay = Command.make(
     merchant: merchantId,
     env,
     hours: Flag.Int("hours").pipe(
-      Flag.withDescription("How many hours back, by the time of the event"),
+      Flag.withDescription("How many hours back, by the time of the event; 24 by default"),
       Flag.withSchema(Hours),
       Flag.withDefault(24)
     ),

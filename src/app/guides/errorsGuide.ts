@@ -50,7 +50,8 @@ const authorizationReasons: Readonly<Record<AuthorizationReason, string>> = {
   payer: "The payer is the receiver.",
   expired: "The authorization has expired.",
   not_yet_valid: "The authorization is not valid yet.",
-  already_used: "The authorization's nonce is already used.",
+  already_used:
+    "The authorization's nonce was used or cancelled on the chain. If it was used, the payment settles once the service has read the block. Signing again does not help, because the nonce is derived from the payment's id.",
   balance: "The payer has too little USDC.",
   wallet_not_deployed: "The payer is a contract wallet that the service may not deploy.",
   reverts: "The transaction would revert, or was sent and reverted."
@@ -101,7 +102,7 @@ const groups: ReadonlyArray<Group> = [
   {
     title: "Not decided yet",
     advice:
-      "The response is 202 and contains the payment as well as the error. The payment stays pending for now.",
+      "The response is 202 and contains the payment as well as the error. The payment is still pending.",
     has: ({ status }) => status < 300
   },
   {
@@ -207,8 +208,7 @@ const textOf = (code: string, { summary }: { readonly summary: string }) => {
   return [summary, "", "| Reason | Meaning |", "|---|---|", ...rows].join("\n")
 }
 
-const statusOf = ({ retryable, status }: Entry) =>
-  `HTTP ${status}${retryable === true ? ", may succeed when sent again" : ""}.`
+const statusOf = ({ retryable, status }: Entry) => `HTTP ${status}${retryable === true ? ", retryable" : ""}.`
 
 const sections = allGroups.map(
   (group) =>

@@ -107,7 +107,7 @@ const lostKeys = Effect.gen(function* () {
     ({ count, kid, owner }): SecretMismatch => ({
       variable: "ENCRYPTION_KEYS",
       level: owner === "endpoint" ? "stopped" : "lost",
-      message: `ENCRYPTION_KEYS lacks the key \`${kid}\`. Restore it. If it is lost, set again ${count} ${recreateSecrets[owner]}`
+      message: `ENCRYPTION_KEYS lacks the key \`${kid}\`. Restore it. If it is lost, replace ${count} ${recreateSecrets[owner]}`
     })
   )
 })
@@ -146,7 +146,7 @@ const sealedOtherwise = Effect.gen(function* () {
       mismatches.push({
         variable: "ENCRYPTION_KEYS",
         level: owner === "endpoint" ? "stopped" : "lost",
-        message: `ENCRYPTION_KEYS: the key \`${kid}\` does not decrypt the secrets stored under its name. Restore the right key, or set again ${count} ${recreateSecrets[owner]}`
+        message: `ENCRYPTION_KEYS: the key \`${kid}\` does not decrypt the secrets stored under its name. Restore the right key, or replace ${count} ${recreateSecrets[owner]}`
       })
   }
   return mismatches

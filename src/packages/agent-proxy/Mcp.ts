@@ -13,7 +13,7 @@ const fetchTimeoutMillis = 120_000
 const answerWithinMillis = 50_000
 
 const repeated =
-  "This is the paid answer of your earlier identical call. Nothing more was paid. To buy again, pass a new requestId."
+  "This is the paid response to your earlier identical call. Nothing more was paid. To buy again, pass a new requestId."
 const brokenOff =
   "The server was paid, but its response broke off. Fetch again with the same requestId: this sends the same payment again and makes no second one."
 
@@ -22,7 +22,7 @@ const Refused = Schema.Struct({ code: Schema.String, message: Schema.String })
 
 const Fetch = Tool.make("fetch", {
   description:
-    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Pass the same requestId to repeat a request without paying again. An identical call within five minutes gets the same paid answer again: to buy again, pass a new requestId.",
+    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Pass the same requestId to repeat a request without paying again. An identical call within five minutes gets the same paid response again: to buy again, pass a new requestId.",
   parameters: Schema.Struct({
     url: Schema.String,
     method: Schema.optionalKey(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])),
@@ -66,7 +66,7 @@ const decodeEnvelope = Schema.decodeUnknownOption(Schema.Struct({ error: Refused
 
 const serviceSilent = {
   code: "SERVICE_UNAVAILABLE",
-  message: "The payment service does not answer. Try again later."
+  message: "The payment service does not respond. Try again later."
 }
 
 const readText = async (response: Response) => {

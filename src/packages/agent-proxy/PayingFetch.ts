@@ -152,9 +152,12 @@ const rejectionOf = ({ headers }: Response): string | undefined =>
 const explained = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
   [
     message,
-    ...details.map(
-      ({ path, message: what, expected, actual }) =>
-        `${path}: ${what}${expected === undefined ? "" : ` Expected ${expected}`}${actual === undefined ? "" : `, found ${actual}`}.`
+    ...details.map(({ path, message: what, expected, actual }) =>
+      [
+        `${path}: ${what.replace(/\.$/, "")}.`,
+        ...(expected === undefined ? [] : [`Expected ${expected}.`]),
+        ...(actual === undefined ? [] : [`Found ${actual}.`])
+      ].join(" ")
     )
   ].join(" ")
 
@@ -214,7 +217,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       code: "SERVICE_UNAVAILABLE",
       message:
         blocked === undefined
-          ? "The payment service does not answer. Nothing was paid; send the request again later."
+          ? "The payment service does not respond. Nothing was paid; send the request again later."
           : `A firewall or proxy responded in place of the payment service (HTTP ${blocked}). Nothing was paid; ask the service's operator to let the request through.`
     }
   }
@@ -324,9 +327,9 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         if (ok) return undefined
         return status === 401
           ? `${serviceUrl} does not accept SERVICE_AGENT_KEY.`
-          : `${serviceUrl} answers with HTTP ${status}.`
+          : `${serviceUrl} responds with HTTP ${status}.`
       } catch {
-        return `${serviceUrl} does not answer.`
+        return `${serviceUrl} does not respond.`
       }
     },
     /** The service's record of the agent: balances, caps, newest payments. */

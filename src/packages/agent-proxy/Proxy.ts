@@ -100,7 +100,7 @@ const makeHandler = (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>)
     }
     const body = await request.body()
     if (body === "too_large") {
-      return refusal(413, "BODY_TOO_LARGE", "The proxy takes bodies of at most 10 MiB. Nothing was sent on.")
+      return refusal(413, "BODY_TOO_LARGE", "The body exceeds 10 MiB. Nothing was forwarded.")
     }
     const { delivered, method } = request
     const headers = forwarded(request.headers)
@@ -123,7 +123,7 @@ const makeHandler = (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>)
       )
       return cleaned(response, target, ownHost)
     } catch {
-      return refusal(502, "UPSTREAM_UNREACHABLE", `${target.host} does not answer. Nothing was paid.`)
+      return refusal(502, "UPSTREAM_UNREACHABLE", `${target.host} does not respond. Nothing was paid.`)
     }
   }
 }

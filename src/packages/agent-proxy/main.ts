@@ -13,7 +13,7 @@ const help = `quittance-agent-proxy: pays x402 APIs for an agent, within the age
   SERVICE_AGENT_KEY   The agent's key, ak_test_… or ak_live_…
   SERVICE_BASE_URL    The service's address
   AGENT_PROXY_PORT    The port on this machine; by default 4020
-  --mcp               An MCP server on standard input and output, in place of the proxy
+  --mcp               Run as an MCP server on standard input and output instead
 
 Then fetch through it: curl http://127.0.0.1:4020/https://api.example.com/report`
 

@@ -10,7 +10,7 @@ const maxAnswerBytes = 1024 * 1024
 const restMillis = 120_000
 
 const repeated =
-  "This is the paid answer of an identical request. Nothing more was paid. To buy again, send a new quittance-request-id."
+  "This is the paid response to an identical request. Nothing more was paid. To buy again, send a new quittance-request-id."
 
 interface Purchase {
   readonly response: Response

@@ -8,6 +8,7 @@ import { CommandRefused } from "./CommandRefused.ts"
 import { commands } from "./commands.ts"
 import { listen } from "./listen.ts"
 import { version } from "./package.json"
+import { program } from "./program.ts"
 
 const all: Readonly<Record<string, Command>> = { ...commands, listen }
 
@@ -20,21 +21,21 @@ const shared = {
 
 const overview = () =>
   [
-    "quittance: a shop's payments and webhooks, with a secret key.",
+    "quittance: a shop's payments and webhooks, by its secret key.",
     "",
     ...Object.entries(all).map(([name, { summary }]) => `  ${name.padEnd(26)}${summary}`),
     "",
-    `Without installing it: npx --yes ${process.env["QUITTANCE_URL"] ?? "https://pay.example.com"}/packages/cli.tgz COMMAND`,
-    "`quittance COMMAND --help` describes a command and its flags."
+    `${program} COMMAND --help describes a command and its flags.`
   ].join("\n")
 
-const helpOf = ({ options, summary }: Command, usage: string) =>
+const helpOf = ({ options, required, summary }: Command, usage: string) =>
   [
     `${summary}.`,
     usage,
     "",
     ...Object.entries({ ...options, ...shared }).map(
-      ([flag, { about }]) => `  ${`--${flag}`.padEnd(16)}${about}`
+      ([flag, { about }]) =>
+        `  ${`--${flag}`.padEnd(16)}${required?.includes(flag) === true ? about.replace(/; by default .*|$/, " (required)") : about}`
     )
   ].join("\n")
 
@@ -56,8 +57,8 @@ const unknownCommand = (words: ReadonlyArray<string>) => {
     words.length === 0 ? "Name a command." : `There is no command \`${words.join(" ")}\`.`,
     2,
     meant.length === 0
-      ? "List them: quittance help"
-      : `Did you mean ${meant.map((name) => `\`quittance ${name}\``).join(" or ")}?`
+      ? `List them: ${program} help`
+      : `Did you mean ${meant.map((name) => `\`${program} ${name}\``).join(" or ")}?`
   )
 }
 
@@ -69,7 +70,7 @@ const main = async (args: ReadonlyArray<string>): Promise<void> => {
   const match = find(args)
   if (match === undefined) throw unknownCommand(args.filter((arg) => !arg.startsWith("-")))
   const { command, name, rest } = match
-  const usage = `Usage: quittance ${command.usage}`
+  const usage = `Usage: ${program} ${command.usage}`
   const parsed = (() => {
     try {
       return parseArgs({
@@ -92,9 +93,9 @@ const main = async (args: ReadonlyArray<string>): Promise<void> => {
   )
   if (flags["help"] === "true") return console.log(helpOf(command, usage))
   const missing = command.required?.find((flag) => flags[flag] === undefined)
-  if (missing !== undefined) throw new CommandRefused(`\`quittance ${name}\` needs --${missing}.`, 2, usage)
+  if (missing !== undefined) throw new CommandRefused(`\`${name}\` needs --${missing}.`, 2, usage)
   const lacking = command.words?.[parsed.positionals.length]
-  if (lacking !== undefined) throw new CommandRefused(`\`quittance ${name}\` needs ${lacking}.`, 2, usage)
+  if (lacking !== undefined) throw new CommandRefused(`\`${name}\` needs ${lacking}.`, 2, usage)
   const isJson = flags["json"] === "true"
   await command.run({
     flags,

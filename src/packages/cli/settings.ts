@@ -4,6 +4,7 @@ import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 import { envs } from "../../domain/networks.ts"
 import { CommandRefused } from "./CommandRefused.ts"
+import { program } from "./program.ts"
 
 export interface Settings {
   readonly baseUrl: string
@@ -75,7 +76,7 @@ export const readSettings = (
     )
   if (baseUrl === undefined || key === undefined)
     throw new CommandRefused(
-      "Not logged in. Run `quittance login --url https://pay.example.com`, or set QUITTANCE_URL and QUITTANCE_KEY."
+      `Not logged in. Run \`${program} login --url https://pay.example.com\`, or set QUITTANCE_URL and QUITTANCE_KEY.`
     )
   const prefixes = envs.map((env) => `sk_${env}_`)
   if (!prefixes.some((prefix) => key.startsWith(prefix)))

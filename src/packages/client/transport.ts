@@ -60,7 +60,7 @@ const errorOf = (response: Response, body: unknown): QuittanceError => {
   return new QuittanceError({
     code: "UNKNOWN_ANSWER",
     status,
-    message: `The answer (HTTP ${status}) is not from Quittance. Check baseUrl and any proxy in front of the service.`,
+    message: `The response (HTTP ${status}) is not from Quittance. Check baseUrl and any proxy in front of the service.`,
     requestId: response.headers.get("x-request-id") ?? undefined,
     retryable: status >= 500,
     retryAfter

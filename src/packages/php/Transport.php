@@ -174,7 +174,7 @@ final class Transport
             return new QuittanceException(
                 'UNKNOWN_ANSWER',
                 $status,
-                "The answer (HTTP $status) is not from Quittance. Check \$baseUrl and any proxy in front of the service.",
+                "The response (HTTP $status) is not from Quittance. Check \$baseUrl and any proxy in front of the service.",
                 $status >= 500,
                 $headers['x-request-id'] ?? null,
                 retryAfter: $retryAfter,

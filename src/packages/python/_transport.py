@@ -87,7 +87,7 @@ def _error_of(status: int, sent: Message, body: bytes) -> QuittanceError:
         return QuittanceError(
             "UNKNOWN_ANSWER",
             status,
-            f"The answer (HTTP {status}) is not from Quittance. Check base_url and any proxy in front of the service.",
+            f"The response (HTTP {status}) is not from Quittance. Check base_url and any proxy in front of the service.",
             retryable=status >= 500,
             request_id=headers.get("x-request-id"),
             retry_after=retry_after,

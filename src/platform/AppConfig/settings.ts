@@ -47,7 +47,7 @@ const mnemonicSetting = ({ wallets }: Network, origin = "") =>
     Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
     `a BIP-39 mnemonic of 12 to 24 English words${origin}`
   )
-const weiFormat = "an amount in wei"
+const weiFormat = "a whole number of wei, in digits"
 /** At most about a thousand years, so that Postgres can store a time that long ago. */
 const lasting = codecs.duration(Duration.seconds(1), Duration.days(365_000))
 const lastingFormat = "a duration in d, h, m or s, from 1s to 365000d"

@@ -372,7 +372,7 @@ describe("CLI", () => {
         expect(code).toBe(0)
         const [, flags = "", examples = ""] =
           /FLAGS([\s\S]*)EXAMPLES([\s\S]*)Flags of every command/.exec(output) ?? []
-        expect(examples).toContain(`bun run cli ${command.join(" ")} `)
+        expect(examples).toContain(`bun src/app/cli/main.ts ${command.join(" ")} `)
         for (const [flag] of examples.matchAll(/--[a-z-]+/g)) expect(flags).toContain(`${flag} `)
       }
     })

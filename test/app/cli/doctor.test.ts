@@ -270,7 +270,7 @@ describe("cli doctor", () => {
       const closed = yield* examined({ DATA_DIR: dataDir, DATABASE_URL })
       expect(yield* closed.exited).toBe(1)
       expect(findings(closed.output())).toContain("database failure")
-      expect(closed.output()).toContain("bun run cli database reopen")
+      expect(closed.output()).toContain("bun src/app/cli/main.ts database reopen")
     })
   )
 

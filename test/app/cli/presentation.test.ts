@@ -22,7 +22,7 @@ test("a wrong value gets two lines on standard error: what is wrong, and an exam
   expect([wrong.exitCode, wrong.out]).toEqual([2, ""])
   expect(wrong.lines).toEqual([
     'Invalid value for flag --receiver: "0xYourAddress". Expected: an address: 0x and 40 hex digits, with a valid EIP-55 checksum if the case is mixed',
-    "For example: bun run cli merchant create --name 'Demo Books' --receiver 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
+    "For example: bun src/app/cli/main.ts merchant create --name 'Demo Books' --receiver 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
   ])
 })
 
@@ -46,9 +46,11 @@ test("with --json the error is one document on standard output", () => {
 })
 
 test("a near-miss gets a suggestion; anything else gets the list of commands", () => {
-  expect(typed("doctr").lines[0]).toBe('Unknown subcommand "doctr" for "quittance". Did you mean doctor?')
+  expect(typed("doctr").lines[0]).toBe(
+    'Unknown subcommand "doctr" for "bun src/app/cli/main.ts". Did you mean doctor?'
+  )
   expect(typed("merchant", "change").lines).toEqual([
-    'Unknown subcommand "change" for "quittance merchant"',
+    'Unknown subcommand "change" for "bun src/app/cli/main.ts merchant"',
     "Subcommands: create, list, update"
   ])
 })

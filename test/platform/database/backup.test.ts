@@ -109,7 +109,7 @@ describe("the database as a file", () => {
       const written = yield* cli({ DATA_DIR: dataDir }, "backup", "--to", file)
       expect([written.code, written.output]).toEqual([
         0,
-        expect.stringContaining("bun run cli restore --from")
+        expect.stringContaining("bun src/app/cli/main.ts restore --from")
       ])
       // The settings that docs/runbook.md says to keep.
       for (const kept of [

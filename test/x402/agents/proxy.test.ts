@@ -199,7 +199,7 @@ describe("agent proxy", () => {
         const answer = await again
         expect([when, answer.status, await answer.text()]).toEqual([when, 200, "the goods"])
         expect(answer.headers.get("quittance-payment-message")).toStartWith(
-          "This is the paid answer of an identical"
+          "This is the paid response to an identical"
         )
         expect(answer.headers.get("quittance-request-id")).toBe(signRequests[0]?.requestId ?? "?")
         expect([ids().size, sold()]).toEqual([1, 1])
@@ -613,7 +613,7 @@ describe("agent proxy", () => {
         yield* Effect.promise(async () => {
           for (let wait = 0; wait < 800 && !alone.output().includes("Nothing"); wait++) await Bun.sleep(50)
         })
-        expect(alone.output()).toContain("Nothing can be paid now: http://127.0.0.1:9 does not answer.")
+        expect(alone.output()).toContain("Nothing can be paid now: http://127.0.0.1:9 does not respond.")
         const second = yield* spawnProgram(["src/packages/agent-proxy/main.ts"], {
           SERVICE_BASE_URL: serviceUrl,
           SERVICE_AGENT_KEY: key,

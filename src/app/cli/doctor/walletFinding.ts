@@ -33,7 +33,8 @@ export const walletFinding = <E, R>(
   spending: Effect.Effect<ReadonlyMap<string, bigint | undefined>, E, R>
 ): Effect.Effect<Finding, E, R> =>
   Effect.gen(function* () {
-    if (!isHex(key) || node === undefined) return failure(about, "The key is invalid.")
+    if (!isHex(key) || node === undefined)
+      return failure(about, "The wallet's key or its node is not usable. Check the key and the RPC URLs.")
     return yield* balanceFinding(about, env, key, node, (yield* spending).get(privateKeyToAddress(key)))
   })
 
