@@ -8,6 +8,8 @@ import { AlertKind } from "../src/domain/AlertKind.ts"
 import { attemptsInWords } from "../src/domain/attemptsInWords.ts"
 import { errorCodes } from "../src/domain/ErrorCode.ts"
 import { networks } from "../src/domain/networks.ts"
+import { commands } from "../src/packages/cli/commands.ts"
+import { listen } from "../src/packages/cli/listen.ts"
 import { delaySeconds } from "../src/platform/workers/RetrySchedule.ts"
 import { RetryPolicy } from "../src/webhooks/RetryPolicy.ts"
 
@@ -128,4 +130,10 @@ test("going-live gives the levels in the table of networks: amount, finality, ti
   expect(networks.test.watchedFor).toEqual({
     blocks: Number(/`FINALITY_DEPTH` \| (\d+)/.exec(configuration)?.[1])
   })
+})
+
+test("the guide of the clients lists every command of the shop's command line", () => {
+  const text = readFileSync(join(root, "docs/guides/clients.md"), "utf8")
+  for (const [name, { summary }] of Object.entries({ ...commands, listen }))
+    expect(text).toContain(`| \`${name}\` | ${summary} |`)
 })

@@ -21,6 +21,10 @@ const linesOf = (beginning: string) =>
     .filter((line) => line.startsWith(beginning))
     .join("\n")
 
+/** A block in braces, such as `upstream quittance { … }`. */
+const sectionOf = (beginning: string) =>
+  blocks.map((text) => new RegExp(`^${beginning}[^]*?^}`, "m").exec(text)?.[0] ?? "").join("")
+
 /** The page's exclusions: level 2's replace the rules of the first block. */
 const exclusionsAt = (paranoiaLevel: number) => {
   const [first = "", second = ""] = blocks.filter((text) => /^SecRule /m.test(text))
@@ -90,11 +94,11 @@ events {}
 http {
   access_log off;
   ${paths.join("\n  ")}
-  ${linesOf("upstream ").replace(/10\.0\.0\.\d:8787/g, `127.0.0.1:${upstream}`)}
+  ${sectionOf("upstream ").replace(/10\.0\.0\.\d:8787/g, `127.0.0.1:${upstream}`)}
   server {
     listen 127.0.0.1:${port};
     ${modSecurity}
-    ${linesOf("location ")}
+    ${sectionOf("location ")}
   }
 }
 `

@@ -23,18 +23,18 @@ export const guides: ReadonlyArray<Guide> = [
     summary: "Take a payment and ship an order, on Node or in Python",
     markdown: quickstart
   },
-  {
-    name: "clients",
-    summary: "Libraries for TypeScript, Python and PHP",
-    markdown: clients
-  },
-  { name: "plugins", summary: "WooCommerce and Medusa", markdown: plugins },
   { name: "checkout", summary: "The element, its attributes and events, React and Vue", markdown: checkout },
   {
     name: "webhooks",
     summary: "Verify in TypeScript, Python, PHP and Go; the events feed",
     markdown: webhooks
   },
+  {
+    name: "clients",
+    summary: "Libraries for TypeScript, Python and PHP; the command line",
+    markdown: clients
+  },
+  { name: "plugins", summary: "WooCommerce and Medusa", markdown: plugins },
   {
     name: "testing",
     summary: "A service in memory, forwarding to your machine, test money",

@@ -13,7 +13,7 @@ const titled = (title: string, call: string) => {
     : `<span class="method ${method.toLowerCase()}">${method === "DELETE" ? "DEL" : method}</span>${title}`
 }
 
-const start = ["quickstart", "checkout", "webhooks", "clients", "plugins"]
+const start = ["quickstart", "checkout", "webhooks", "clients", "plugins", "testing", "going-live"]
 const operation = ["open-mainnet"]
 
 export const sidebarOf = ({ groups, main }: Documents): DefaultTheme.SidebarMulti => {
