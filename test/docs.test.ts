@@ -77,8 +77,8 @@ test("the runbook describes every kind of alert once", () => {
   expect(kinds.toSorted()).toEqual([...AlertKind.literals].toSorted())
 })
 
-test("docs/agents.md lists every code of the agent proxy that the API does not have", () => {
-  const text = readFileSync(join(root, "docs/agents.md"), "utf8")
+test("docs/x402.md lists every code of the agent proxy that the API does not have", () => {
+  const text = readFileSync(join(root, "docs/x402.md"), "utf8")
   const documented = [...text.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, code = ""]) => code)
   const codes = ["Proxy", "PayingFetch", "Mcp"].flatMap((file) =>
     [

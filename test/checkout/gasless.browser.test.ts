@@ -26,7 +26,7 @@ const promptsOf = (wallet: TestWallet) =>
     "wallet_switchEthereumChain"
   ].reduce((sum, method) => sum + wallet.count(method), 0)
 
-/** From the press of Pay to settled: time and traffic, for docs/checkout.md. */
+/** From the press of Pay to settled: time and traffic, for docs/checkout-in-detail.md. */
 const measured = async (page: Page, buyer: TestWallet, name: string): Promise<number> => {
   const exchanges: Array<Promise<number>> = []
   const count = (request: Request) => {

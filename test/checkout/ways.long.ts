@@ -1,4 +1,4 @@
-// The cost of each way of paying, for docs/checkout.md: prompts of the wallet, taps, requests, bytes and seconds, in
+// The cost of each way of paying, for docs/checkout-in-detail.md: prompts of the wallet, taps, requests, bytes and seconds, in
 // Chromium on anvil. `bun run test:long` prints the table; medians of five, on an otherwise idle machine.
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
