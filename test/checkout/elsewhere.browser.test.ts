@@ -84,7 +84,7 @@ describe("Paying from elsewhere", () => {
       return handle?.evaluate(({ isConnected }) => isConnected)
     }
     expect(await stays(page.getByRole("link", { name: "MetaMask" }))).toBe(true)
-    await press(page, "Pay from an exchange or another app")
+    await press(page, "Pay from an exchange")
     expect(await stays(page.getByText(receiver))).toBe(true)
   })
 
@@ -107,7 +107,7 @@ describe("Paying from elsewhere", () => {
       const browser = await context([], { width: 1280 })
       await browser.grantPermissions(["clipboard-read", "clipboard-write"], { origin: shopUrl })
       const page = await open(browser, token)
-      await press(page, "Pay from an exchange or another app")
+      await press(page, "Pay from an exchange")
       await page.getByText(receiver).waitFor()
       await page.getByText("This transfer does not identify your order", { exact: false }).first().waitFor()
       await press(page, "Copy: Address")

@@ -195,7 +195,7 @@ describe("Paying by a signature", () => {
     const { browser, buyer, page } = await visit({ gas: false })
     await press(page, "Test Wallet")
     await untilState(page, "needs-funds")
-    await page.getByText(new RegExp(`^Send ETH on ${moneyNetwork.name} to 0x`)).waitFor()
+    await page.getByText(new RegExp(`^Add ETH on ${moneyNetwork.name} to this address`)).waitFor()
     expect(await page.getByText(/USDC/).count()).toBe(0)
     await screenshot(page, "needs-gas")
     if (moneyNetwork.faucet) await press(page, "Get test ETH")

@@ -78,7 +78,7 @@ const scenes: ReadonlyArray<Scene> = [
   {
     name: "by-address",
     stage: async (page) => {
-      await press(page, "Pay from an exchange or another app")
+      await press(page, "Pay from an exchange")
       await page.getByRole("button", { name: "Copy: Address" }).waitFor()
     }
   },
@@ -86,7 +86,7 @@ const scenes: ReadonlyArray<Scene> = [
     name: "by-address-arabic",
     query: "&lang=ar",
     stage: async (page) => {
-      await press(page, "ادفع من منصة تداول أو تطبيق آخر")
+      await press(page, "ادفع من منصة تداول")
       await page.getByRole("button", { name: "نسخ: العنوان" }).waitFor()
     }
   },

@@ -222,7 +222,7 @@ describe("Receipts", () => {
     await verifier.getByLabel("Signed receipt", { exact: true }).fill(`${head}.${forged}.${signature}`)
     await verifier.getByRole("button", { name: "Verify" }).click()
     await verifier
-      .getByText("Not genuine: this service did not sign this text, or somebody changed it.")
+      .getByText("Not genuine: this service did not sign this text, or it was changed later.")
       .waitFor()
     await expectNoAxeViolations(verifier)
   })

@@ -23,25 +23,27 @@ const pairing = ({ code, stopWaiting, t, tools }: Pieces, uri: string): Screen =
   }
 }
 
-const byAddress = ({ cancel, code, copyRow, model, panelButton, row, t, values }: Pieces): Screen => {
+const byAddress = ({ cancel, code, copyRow, model, panelButton, row, t, tools, values }: Pieces): Screen => {
   const { address, payment } = model
+  const body = () => {
+    if (address === undefined || payment === undefined) return []
+    const details = h(
+      "dl",
+      { part: "details" },
+      copyRow("addressAmount", payment.amount, "copy amount"),
+      copyRow("addressTo", address.address, "copy address"),
+      copyRow("addressReference", payment.refCode, "copy reference"),
+      row("reviewNetwork", values["network"])
+    )
+    const scanned = code(address.uri, "qrAddress")
+    // A phone cannot scan its own screen.
+    return tools.phone ? [details, scanned] : [scanned, details]
+  }
   return {
     icon: address === undefined ? "spinner" : "wallet",
     title: t("addressTitle"),
     text: [t("addressText"), t("addressMatched")],
-    body:
-      address === undefined || payment === undefined
-        ? []
-        : [
-            code(address.uri, "qrAddress"),
-            h(
-              "dl",
-              { part: "details" },
-              copyRow("addressAmount", payment.amount, "copy amount"),
-              copyRow("addressTo", address.address, "copy address"),
-              row("reviewNetwork", values["network"])
-            )
-          ],
+    body: body(),
     actions: [panelButton("secondary", "back", undefined), cancel]
   }
 }
@@ -100,7 +102,7 @@ export const connectScreen = (pieces: Pieces): Screen => {
   if (model.busy === "connecting") {
     return {
       icon: "spinner",
-      title: t("connectTitle"),
+      title: t("connectingTitle"),
       text: [t("connecting")],
       actions: [stopWaiting("secondary")]
     }
@@ -111,7 +113,7 @@ export const connectScreen = (pieces: Pieces): Screen => {
   if (model.busy !== "balance" && !model.wallets.some(isOnPage)) {
     return {
       icon: tools.phone ? "wallet" : "phone",
-      title: t("connectNone"),
+      title: t(tools.phone ? "connectPhone" : "connectNone"),
       text: [t(tools.phone ? "connectPhoneText" : "connectNoneText")],
       body: [
         tools.phone ? walletList(...apps(tools.payUrl)) : code(tools.scanUrl, "qrPay"),

@@ -1,6 +1,4 @@
 // The screen of an account with too little USDC, or without gas.
-
-import { shortened } from "../../../platform/pages/browser/shortened.ts"
 import { type Child, h } from "../elements.ts"
 import { usdOf } from "../erc20.ts"
 import { atomicAmount, pays } from "../Model.ts"
@@ -33,7 +31,7 @@ export const fundsScreen = (pieces: Pieces): Screen => {
     text: [
       ...(short ? [t("fundsText", { balance: money(usdOf(balance?.usdcAtomic ?? 0n)) })] : []),
       ...(noGas ? [t("fundsGas")] : []),
-      model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account), coins })
+      model.busy === "funding" ? t("funding") : t("fundsTopUp", { coins })
     ],
     body: [h("dl", { part: "details" }, copyRow("addressTo", account, "copy account"))],
     actions: busy

@@ -14,7 +14,8 @@ export const judgeBalance = (model: Model, balance: Balance | undefined, notice?
   const changes = { balance, notice: notice ?? model.notice }
   // A contract wallet pays its fee in its own way.
   if (!enough || !(signs || model.byCalls || balance?.gasWei !== 0n))
-    return [enter(model, "needs-funds", changes), []]
+    // Funds that have arrived and do not suffice are no success.
+    return [enter(model, "needs-funds", { balance, notice: model.notice }), []]
   return [enter(model, signs || maySend(model) ? "review" : "wrong-network", changes), []]
 }
 

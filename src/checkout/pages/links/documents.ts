@@ -28,6 +28,7 @@ export const posterDocument = `${head("Payment link", "/poster.js")}
 <h1 id="description">Payment link</h1>
 <p id="amount" class="amount" translate="no"></p>
 <p id="mode" class="mode" hidden data-text="testMode">Test mode: no real money moves.</p>
+<p id="scan" class="scan" hidden data-text="scan">Scan to pay with USDC</p>
 <div id="code" translate="no"></div>
 <p id="url" class="url" translate="no"></p>
 <p id="message" role="status"></p>
@@ -48,13 +49,13 @@ export const counterDocument = `${head("Counter", "/counter.js")}
 <p id="total" role="status" translate="no"></p>
 </header>
 <p id="mode" class="mode" hidden data-text="testMode">Test mode: no real money moves.</p>
-<p id="message" role="alert"></p>
 <form id="form" hidden>
 <label for="amount" data-text="amountLabel">Amount in USD</label>
 <input id="amount" inputmode="decimal" autocomplete="off" value="">
 <div class="keys" id="keys" role="group" aria-label="Number pad" data-label="keypad"></div>
 <button type="submit" id="charge" data-text="charge">Charge</button>
 </form>
+<p id="message" role="alert"></p>
 <section id="waiting" hidden aria-labelledby="due">
 <h2 id="due" translate="no"></h2>
 <div id="code" translate="no"></div>

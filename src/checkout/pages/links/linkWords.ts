@@ -25,7 +25,9 @@ export const boundsOf = ({ amount = "", maxAmount = amount, minAmount = amount }
 /** The error text for the page's user. */
 export const errorText = (error: unknown, link: Link | undefined): string => {
   if (!(error instanceof LinkProblem)) return text("unreachable")
-  if (error.code === "INVALID_REQUEST" && link !== undefined) return text("notAmount", boundsOf(link))
+  // Without a link, only its id can be invalid.
+  if (error.code === "INVALID_REQUEST")
+    return link === undefined ? text("unknown") : text("notAmount", boundsOf(link))
   return (
     closedWords[error.reason ?? ""] ??
     (error.code === "PAYMENT_LINK_NOT_FOUND" ? text("unknown") : text("unreachable"))

@@ -24,6 +24,7 @@ readLink(id)
     element("mode").hidden = !isTest(link.env)
     element("description").textContent = link.description
     element("amount").textContent = link.amount === undefined ? "" : money(link.amount)
+    element("scan").hidden = false
     element("code").replaceChildren(qrCode(link.url, text("qrLink")))
     element("url").textContent = link.url
     element("share").addEventListener("click", () => {

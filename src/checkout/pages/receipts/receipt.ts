@@ -14,9 +14,10 @@ interface ReadReceipt extends SinceSigned {
   readonly droppedAt?: string
 }
 
+/** 400 and 404: no receipt has this id. */
 const answerOf = async (path: string): Promise<Response> => {
   const answer = await fetch(path)
-  if (answer.ok || answer.status === 404) return answer
+  if (answer.ok || answer.status === 400 || answer.status === 404) return answer
   throw new Error(`${path}: ${answer.status}`)
 }
 
