@@ -7,8 +7,9 @@ import { build } from "vitepress"
 import { holdAlone } from "../../platform/database/FileLock.ts"
 import { type Documents, documents } from "./documents.ts"
 import { builtPlace, isUpToDate } from "./fromSources.ts"
+import { callHtml } from "./reference.ts"
 import { addressPlaceholder } from "./Site.ts"
-import { sidebarOf } from "./site/sidebar.ts"
+import { guideGroups, sidebarOf } from "./site/sidebar.ts"
 
 const out = resolve(process.argv[2] ?? builtPlace("docs"))
 const work = `${out}.work`
@@ -29,7 +30,7 @@ const home = frontmatter({
     name: "Quittance",
     text: "Take USDC in your shop",
     tagline:
-      "The buyer pays from a wallet, the service verifies the transfer on the chain, and your server gets a signed webhook. Test payments run on Base Sepolia. Live payments run on Arbitrum One once the operator opens them.",
+      "The buyer pays from a wallet, the service verifies the transfer on the chain, and your server gets a signed webhook.",
     actions: [
       { theme: "brand", text: "Quickstart", link: "/docs/quickstart" },
       { theme: "alt", text: "Dashboard", link: "/dashboard", target: "_self" },
@@ -60,16 +61,17 @@ const home = frontmatter({
 
 /** The list of all guides. */
 const overview = ({ main }: Documents) =>
-  `# Documentation\n\n<div class="contents">\n\n${main
-    .map(({ name, title, summary }) => `- [${title}](/docs/${name}) ${summary}`)
-    .join("\n")}\n\n</div>\n`
+  `# Guides\n\n${guideGroups
+    .map(({ text, has }) => {
+      const items = main.filter(({ name }) => has(name))
+      const lines = items.map(({ name, title, summary }) => `- [${title}](/docs/${name}) ${summary}`)
+      return `## ${text}\n\n<div class="contents">\n\n${lines.join("\n")}\n\n</div>\n`
+    })
+    .join("\n")}`
 
 /** Renders a line that is a call or an event as a separate element. */
 const withCall = (markdown: string) =>
-  markdown.replace(/^`(?:([A-Z]+) )?([^`]+)`$/m, (_, method: string | undefined, path: string) => {
-    const label = method ?? "EVENT"
-    return `<p class="call"><span class="method ${label.toLowerCase()}">${label}</span><code>${path}</code></p>`
-  })
+  markdown.replace(/^`([^`]+)`$/m, (_, call: string) => `<p class="call">${callHtml(call)}</p>`)
 
 const writePages = (all: Documents) => {
   const page = (path: string, markdown: string) =>

@@ -125,13 +125,14 @@ export const fieldsOf = (document: Json, schema: unknown, path = "", depth = 0):
   })
 }
 
-export const fieldTable = (title: string, fields: ReadonlyArray<Field>): string =>
+/** `required` is the word for a required field; a response marks only its optional fields. */
+export const fieldTable = (title: string, fields: ReadonlyArray<Field>, required = "required"): string =>
   table(
     [title, "Type", "Required", "Description", "Example"],
     fields.map(({ name, type, isRequired, meaning, example }) => [
       code(name),
       type,
-      isRequired ? "required" : "optional",
+      isRequired ? required : "optional",
       meaning,
       example
     ])

@@ -120,8 +120,8 @@ const commandOf = (operation: Operation) => {
   return block("sh", parts.join(" \\\n  "))
 }
 
-const fieldsOrNone = (title: string, fields: ReturnType<typeof fieldsOf>) =>
-  fields.length === 0 ? [] : [fieldTable(title, fields)]
+const fieldsOrNone = (title: string, fields: ReturnType<typeof fieldsOf>, required = "required") =>
+  fields.length === 0 ? [] : [fieldTable(title, fields, required)]
 
 const requestOf = (operation: Operation, heading: string) => {
   const { document } = operation
@@ -177,7 +177,7 @@ const responsesOf = (
         `${heading} ${isEvent ? "Your response" : "Response"} ${status}`,
         textAt(response, "description"),
         ...(media.length < 2 ? [] : [`As ${media.map((type) => `\`${type}\``).join(" or ")}.`]),
-        ...(media.length > 1 ? [] : fieldsOrNone("Field", fieldsOf(document, at(body, "schema")))),
+        ...(media.length > 1 ? [] : fieldsOrNone("Field", fieldsOf(document, at(body, "schema")), "")),
         ...(example === undefined || media.length > 1 ? [] : [jsonBlock(example)])
       ]
     })
@@ -188,8 +188,14 @@ const responsesOf = (
     ...answers,
     ...(refused.length === 0 ? [] : [`${heading} Errors`]),
     ...(own.length === 0 ? [] : [table(["Code", "Status", "Meaning"], own)]),
-    ...(shared.length === 0 ? [] : [`The codes of most endpoints: ${shared.join(", ")}.`])
+    ...(shared.length === 0 ? [] : [`Most endpoints can also return ${shared.join(", ")}.`])
   ]
+}
+
+/** A call for the site: its method in colour, and a path that breaks at its slashes. */
+export const callHtml = (call: string): string => {
+  const [, method = "event", path = call] = /^([A-Z]+) (.*)$/.exec(call) ?? []
+  return `<span class="method ${method.toLowerCase()}">${method.toUpperCase()}</span> <code>${path.replaceAll("/", "/<wbr>")}</code>`
 }
 
 const callOf = ({ isEvent, method, path }: Operation) => (isEvent ? path : `${method.toUpperCase()} ${path}`)
@@ -256,7 +262,7 @@ export const referenceOf = (document: Json): Reference => {
         ...heads(group),
         table(
           ["Operation", "Call"],
-          group.operations.map(({ name, title, call }) => [`[${title}](/docs/${name})`, `\`${call}\``])
+          group.operations.map(({ name, title, call }) => [`[${title}](/docs/${name})`, callHtml(call)])
         )
       ])
     ].join("\n\n")}\n`

@@ -73,7 +73,7 @@ export class PaymentIntentsApi extends endpointGroup("paymentIntents")(
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a payment intent",
-        description: "Signs a commitment to an amount."
+        description: "Creates an intent: a signed commitment to the amount of one payment."
       })
     )
   )

@@ -148,7 +148,7 @@ describe("guides", () => {
     expect(/: ""|: "string"|: "([a-zA-Z]+)",?\n(?<="\1": "\1".*\n)/.test(reference)).toBe(false)
     const create = await (await get("/docs/reference/payment-intents-create.md")).text()
     expect(create).toContain("| `intentUrl` | string | required | ")
-    expect(create).toContain("| `intent.token.chainId` | integer | required | ")
+    expect(create).toContain("| `intent.token.chainId` | integer |  | ")
     expect(create).toContain("Send a full-access secret key.")
     expect(create).toContain("[RECEIVER_TAKEN](/docs/errors#RECEIVER_TAKEN) | 409 |")
     expect(await (await get("/docs/reference/payments-list.md")).text()).toContain(

@@ -15,12 +15,25 @@ const titled = (title: string, call: string) => {
 
 const start = ["quickstart", "checkout", "webhooks", "clients", "plugins", "testing", "going-live"]
 const operation = ["open-mainnet"]
+const isReference = (name: string) => name === "errors" || name === "reference"
+
+/** The guides' headings, each with the documents below it. */
+export const guideGroups: ReadonlyArray<{
+  readonly text: string
+  readonly has: (name: string) => boolean
+}> = [
+  { text: "Take payments", has: (name) => start.includes(name) },
+  {
+    text: "Go further",
+    has: (name) => !start.includes(name) && !operation.includes(name) && !isReference(name)
+  },
+  { text: "Run the service", has: (name) => operation.includes(name) },
+  { text: "Reference", has: isReference }
+]
 
 export const sidebarOf = ({ groups, main }: Documents): DefaultTheme.SidebarMulti => {
   const itemsOf = (has: (name: string) => boolean) =>
     main.filter(({ name }) => has(name)).map(({ name, title }) => ({ text: title, link: link(name) }))
-  const isReference = (name: string) => name === "errors" || name === "reference"
-  const isFurther = (name: string) => ![...start, ...operation].includes(name) && !isReference(name)
   return {
     "/docs/reference": [
       {
@@ -42,11 +55,8 @@ export const sidebarOf = ({ groups, main }: Documents): DefaultTheme.SidebarMult
       }))
     ],
     "/docs": [
-      { text: "Overview", link: "/docs" },
-      { text: "Take payments", items: itemsOf((name) => start.includes(name)) },
-      { text: "Go further", items: itemsOf(isFurther) },
-      { text: "Run the service", items: itemsOf((name) => operation.includes(name)) },
-      { text: "Reference", items: itemsOf(isReference) }
+      { text: "All guides", link: "/docs" },
+      ...guideGroups.map(({ text, has }) => ({ text, items: itemsOf(has) }))
     ]
   }
 }

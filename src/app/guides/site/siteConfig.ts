@@ -30,6 +30,7 @@ const unused =
 const tableClasses: Readonly<Record<string, string>> = {
   Field: "fields",
   Parameter: "fields",
+  Code: "codes",
   Operation: "calls"
 }
 
