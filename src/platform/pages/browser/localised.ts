@@ -49,7 +49,7 @@ const clock = (tag: string, at: Date): string => {
   const today = at.toDateString() === new Date().toDateString()
   const options = today
     ? ({ timeStyle: "short" } as const)
-    : ({ dateStyle: "short", timeStyle: "short" } as const)
+    : ({ month: "short", day: "numeric", hour: "numeric", minute: "2-digit" } as const)
   try {
     return new Intl.DateTimeFormat(tag, options).format(at)
   } catch {
