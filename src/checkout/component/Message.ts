@@ -5,7 +5,7 @@ import type { Panel, WalletChoice } from "./Model.ts"
 import type {
   Balance,
   CheckoutPayment,
-  KnownAttempt,
+  OtherAttempt,
   PaymentAddress,
   ServiceRefusal,
   SigningTerms
@@ -36,7 +36,7 @@ export type Action =
   | { readonly type: "StartAgain" }
 
 /** External events. Results carry the epoch of their command; the driver drops stale results. */
-export type Happening =
+export type ExternalEvent =
   | {
       readonly type: "Loaded"
       readonly context: CheckoutContext
@@ -100,10 +100,10 @@ export type Happening =
       readonly type: "AttemptsRead"
       readonly account: string | undefined
       readonly payment: CheckoutPayment
-      readonly own: KnownAttempt | undefined
+      readonly own: OtherAttempt | undefined
       /** True if `own` is this browser's attempt, which pays nothing according to its wallet. */
       readonly ownIsLost?: boolean
-      readonly others: ReadonlyArray<KnownAttempt>
+      readonly others: ReadonlyArray<OtherAttempt>
       /** The transaction that pays the payment, wherever it was sent from, until the chain confirms it. */
       readonly confirming?: string | undefined
     }
@@ -132,7 +132,7 @@ export type Happening =
   | { readonly type: "ReportRefused"; readonly refusal: ServiceRefusal }
   | { readonly type: "Lost" }
 
-export type Message = Action | Happening
+export type Message = Action | ExternalEvent
 
 /** Dispatches a result, which is dropped if the buyer or the wallet has changed course since. */
 export type Dispatch = (message: Message) => void

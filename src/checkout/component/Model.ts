@@ -2,7 +2,7 @@
 import type { Attempt } from "./attempt.ts"
 import type { CheckoutContext } from "./CheckoutContext.ts"
 import { atomicOf } from "./erc20.ts"
-import type { Balance, CheckoutPayment, KnownAttempt, PaymentAddress, SigningTerms } from "./service.ts"
+import type { Balance, CheckoutPayment, OtherAttempt, PaymentAddress, SigningTerms } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
 import type { MessageKey } from "./translate.ts"
 
@@ -103,16 +103,16 @@ export interface Model {
   /** Consecutive checks that found the nonce used and no transfer. */
   readonly missed: number
   /** The account's attempt in another browser. */
-  readonly known: KnownAttempt | undefined
+  readonly otherAttempt: OtherAttempt | undefined
   /** The transaction that was sent from elsewhere, in the step `received`. */
   readonly received: string | undefined
   /**
-   * True if `known` is this browser's own attempt, which pays nothing as far as it can see; the service is not sure
+   * True if `otherAttempt` is this browser's own attempt, which pays nothing as far as it can see; the service is not sure
    * yet.
    */
-  readonly knownIsLost: boolean
+  readonly isOtherAttemptLost: boolean
   /** Attempts of other wallets. They cause a warning and block nobody. */
-  readonly others: ReadonlyArray<KnownAttempt>
+  readonly others: ReadonlyArray<OtherAttempt>
 }
 
 export const initial: Model = {
@@ -145,13 +145,13 @@ export const initial: Model = {
   loadAttempts: 0,
   polls: 0,
   missed: 0,
-  known: undefined,
+  otherAttempt: undefined,
   received: undefined,
-  knownIsLost: false,
+  isOtherAttemptLost: false,
   others: []
 }
 
-export const finals: ReadonlySet<CheckoutState> = new Set(["settled", "failed", "expired"])
+export const finalStates: ReadonlySet<CheckoutState> = new Set(["settled", "failed", "expired"])
 
 /** States in which no money has been requested. */
 export const beforePayment: ReadonlySet<CheckoutState> = new Set([

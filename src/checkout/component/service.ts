@@ -91,7 +91,7 @@ export type ReportResponse =
     }
 
 /** An announced attempt to pay, as the service shows it to everyone with the link. */
-export interface KnownAttempt {
+export interface OtherAttempt {
   /** Shortened. */
   readonly payer: string
   /** ISO 8601. */
@@ -113,9 +113,9 @@ export interface Announcement {
   readonly nonce?: number
 }
 
-export interface KnownAttempts {
+export interface PaymentWithAttempts {
   readonly payment: CheckoutPayment
-  readonly attempts: ReadonlyArray<KnownAttempt>
+  readonly attempts: ReadonlyArray<OtherAttempt>
   /** The transaction that pays the payment, until the chain confirms it. */
   readonly confirmingTransactionId?: string | undefined
 }
@@ -194,14 +194,14 @@ const termsOf = (body: unknown): SigningTerms => {
   }
 }
 
-const isKnownAttempt = (value: unknown): value is KnownAttempt =>
+const isOtherAttempt = (value: unknown): value is OtherAttempt =>
   typeof textAt(value, "payer") === "string" &&
   !Number.isNaN(millisOf(textAt(value, "since") ?? "")) &&
   ["string", "undefined"].includes(typeof at(value, "transactionId"))
 
-const knownAttemptsOf = (body: unknown): KnownAttempts => {
+const attemptsOf = (body: unknown): PaymentWithAttempts => {
   const attempts = at(body, "attempts")
-  if (!Array.isArray(attempts) || !attempts.every(isKnownAttempt)) throw foreign()
+  if (!Array.isArray(attempts) || !attempts.every(isOtherAttempt)) throw foreign()
   const confirmingTransactionId = textAt(body, "confirmingTransactionId")
   return { payment: paymentOf(body), attempts, confirmingTransactionId }
 }
@@ -247,7 +247,7 @@ export interface CheckoutService {
     paymentId: string,
     payer?: string,
     lost?: { readonly id: string; readonly nonce: number | undefined }
-  ) => Promise<KnownAttempts>
+  ) => Promise<PaymentWithAttempts>
   /** The address for a transfer from any app. */
   readonly address: (paymentId: string) => Promise<PaymentAddress>
   /** The page of a settled payment's receipt. */
@@ -339,7 +339,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
         ...(payer === undefined ? {} : { payer }),
         ...(lost?.nonce === undefined ? {} : { attemptId: lost.id, nonce: String(lost.nonce) })
       })
-      return knownAttemptsOf((await call("GET", `/payments/${paymentId}/attempts?${query}`)).answer)
+      return attemptsOf((await call("GET", `/payments/${paymentId}/attempts?${query}`)).answer)
     },
     address: async (paymentId) => {
       const { answer } = await call("POST", `/payments/${paymentId}/address`)

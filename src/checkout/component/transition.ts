@@ -2,17 +2,17 @@
 // page nor the network, so tests run it without either.
 import type { Next } from "./Command.ts"
 import type { Message } from "./Message.ts"
-import { beforePayment, finals, type Model, mayPay, maySend, pays } from "./Model.ts"
-import { accountsChanged, chainChanged, connected, freshWay } from "./transition/account.ts"
-import { announced, attemptSeen, attemptsRead, attemptsUnread } from "./transition/elsewhere.ts"
+import { beforePayment, finalStates, type Model, mayPay, maySend, pays } from "./Model.ts"
+import { accountsChanged, chainChanged, initialWay, onConnected } from "./transition/account.ts"
+import { attemptSeen, attemptsRead, attemptsUnread, showOtherAttempt } from "./transition/elsewhere.ts"
 import { enter, leave } from "./transition/enter.ts"
-import { finalState, forgetting, keyChanged } from "./transition/finalState.ts"
+import { finalState, forgetCommands, keyChanged } from "./transition/finalState.ts"
 import { fundingFailed, judgeBalance } from "./transition/funds.ts"
-import { chainSilent, lost, noTransfer, transferFound } from "./transition/inquiry.ts"
-import { loaded, loadRefused } from "./transition/loading.ts"
-import { walletNotice, warned } from "./transition/notices.ts"
+import { chainSilent, noTransfer, onLost, transferFound } from "./transition/inquiry.ts"
+import { loadRefused, onLoaded } from "./transition/loading.ts"
+import { walletNotice, withWarning } from "./transition/notices.ts"
 import { after, nextPoll, pollDelay } from "./transition/polling.ts"
-import { checking, proceed } from "./transition/proceed.ts"
+import { proceed, startInquiry } from "./transition/proceed.ts"
 import { reportRefused, stillPending } from "./transition/report.ts"
 import { byTransfer, relayRefused, signFailed, submitSignature } from "./transition/signature.ts"
 import { askForTransfer, notSent } from "./transition/transfer.ts"
@@ -25,7 +25,7 @@ const paysNothing: ReadonlySet<MessageKey> = new Set(["cancelledReplaced", "canc
 export const transition = (model: Model, message: Message): Next => {
   switch (message.type) {
     case "Loaded":
-      return loaded(model, message)
+      return onLoaded(model, message)
     case "LoadFailed":
       return loadRefused(model, message)
     case "ContextRead":
@@ -57,17 +57,17 @@ export const transition = (model: Model, message: Message): Next => {
         [{ run: "connect", walletId: message.walletId }]
       ]
     case "Connected":
-      return connected(model, message)
+      return onConnected(model, message)
     case "NotConnected":
       return [model, []]
     case "PairingOffered":
       return [model.busy === "connecting" ? { ...model, pairingUri: message.uri } : model, []]
     case "ConnectFailed":
       if (model.busy !== "connecting") return [model, []]
-      return [warned(model, walletNotice[message.failure]), []]
+      return [withWarning(model, walletNotice[message.failure]), []]
     case "ChangeWallet":
       return [
-        leave(model, "connect", { account: undefined, walletId: undefined, ...freshWay }),
+        leave(model, "connect", { account: undefined, walletId: undefined, ...initialWay }),
         [{ run: "readAttempts" }]
       ]
 
@@ -78,7 +78,9 @@ export const transition = (model: Model, message: Message): Next => {
         ? proceed({ ...model, chainId: message.chainId, epoch: model.epoch + 1 })
         : [{ ...model, chainId: message.chainId }, []]
     case "SwitchFailed":
-      return model.busy === "switching" ? [warned(model, walletNotice[message.failure]), []] : [model, []]
+      return model.busy === "switching"
+        ? [withWarning(model, walletNotice[message.failure]), []]
+        : [model, []]
 
     case "CheckBalance":
       return [{ ...model, busy: "balance", notice: undefined }, [{ run: "readBalance" }]]
@@ -110,7 +112,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "FundingFailed":
       return fundingFailed(model, message.refusal)
     case "FundingDeclined":
-      return [warned(model, walletNotice[message.failure]), []]
+      return [withWarning(model, walletNotice[message.failure]), []]
 
     case "AccountsChanged":
       return accountsChanged(model, message)
@@ -127,7 +129,7 @@ export const transition = (model: Model, message: Message): Next => {
       if (!beforePayment.has(model.state) || model.attempt !== undefined) return [model, []]
       const { panel } = message
       return [
-        leave(model, "connect", { panel, account: undefined, walletId: undefined, polls: 0, ...freshWay }),
+        leave(model, "connect", { panel, account: undefined, walletId: undefined, polls: 0, ...initialWay }),
         [{ run: "readAttempts" }, ...(panel === "address" ? [{ run: "readAddress" } as const] : [])]
       ]
     }
@@ -137,8 +139,8 @@ export const transition = (model: Model, message: Message): Next => {
       return [{ ...model, receipt: message.url }, []]
     case "AddressUnread":
       return message.notice === "noticeKeyChanged"
-        ? [warned(model, keyChanged(model)), []]
-        : [warned(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
+        ? [withWarning(model, keyChanged(model)), []]
+        : [withWarning(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
     case "ChooseWay":
       if (!mayPay(model)) return [model, []]
       return proceed({ ...model, byTransfer: message.byTransfer, epoch: model.epoch + 1, state: "review" })
@@ -179,19 +181,19 @@ export const transition = (model: Model, message: Message): Next => {
     case "AttemptsUnread":
       return attemptsUnread(model)
     case "AttemptOpen":
-      return announced({ ...model, attempt: undefined }, undefined)
+      return showOtherAttempt({ ...model, attempt: undefined }, undefined)
     case "NotSent":
       return notSent(model, message)
     case "Unclear":
       return proceed({ ...model, attempt: message.attempt, epoch: model.epoch + 1 })
     case "Sent":
-      if (finals.has(model.state)) return [model, []]
+      if (finalStates.has(model.state)) return [model, []]
       return proceed({ ...model, attempt: message.attempt, identified: true, epoch: model.epoch + 1 })
 
     case "CheckChain":
       return model.attempt === undefined
         ? [model, []]
-        : checking({ ...model, epoch: model.epoch + 1 }, model.attempt)
+        : startInquiry({ ...model, epoch: model.epoch + 1 }, model.attempt)
     case "TransferFound":
       return transferFound(model, message.hash)
     case "NoTransfer":
@@ -206,7 +208,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "ReportRefused":
       return reportRefused(model, message.refusal)
     case "Lost":
-      return lost(model)
+      return onLost(model)
 
     case "Prove":
       return model.attempt === undefined
@@ -215,7 +217,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "Proven":
       return proceed({ ...model, attempt: message.attempt, identified: true, epoch: model.epoch + 1 })
     case "ProveFailed":
-      return [warned(model, walletNotice[message.failure]), []]
+      return [withWarning(model, walletNotice[message.failure]), []]
 
     case "Cancel":
       return [leave(model, "cancelled", { reason: "cancelledByBuyer" }), []]
@@ -228,7 +230,7 @@ export const transition = (model: Model, message: Message): Next => {
         state: "connect",
         epoch: model.epoch + 1
       })
-      return [next, [...forgetting(model, isLost ? "giveUp" : "forget"), ...commands]]
+      return [next, [...forgetCommands(model, isLost ? "giveUp" : "forget"), ...commands]]
     }
   }
 }

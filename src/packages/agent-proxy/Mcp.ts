@@ -4,7 +4,7 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { McpProtocol, McpServer, Tool, Toolkit } from "effect/ai"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 import { readUpTo } from "./readUpTo.ts"
-import { contentOf, makeUnderWay } from "./underWay.ts"
+import { contentOf, makeSharedCalls } from "./sharedCalls.ts"
 
 const maxTextBytes = 256 * 1024
 /** Time within which a complete response must have arrived. */
@@ -126,7 +126,7 @@ export const layer = (paying: PayingFetch) => {
       return { ...summary, body: "", truncated: true, refused: "PAYMENT_OUTCOME_UNKNOWN", message: brokenOff }
     }
   }
-  const underWay = makeUnderWay<Awaited<ReturnType<typeof answerOf>>>()
+  const calls = makeSharedCalls<Awaited<ReturnType<typeof answerOf>>>()
 
   const handlers = toolkit.toLayer({
     fetch: Effect.fnUntraced(function* ({ url, method, headers, body, requestId }) {
@@ -150,7 +150,7 @@ export const layer = (paying: PayingFetch) => {
         body: body === undefined ? undefined : new TextEncoder().encode(body)
       }
       const content = contentOf(request.method, target.href, sent, request.body)
-      const call = underWay.join(requestId, content, (id) => answerOf(id, request))
+      const call = calls.join(requestId, content, (id) => answerOf(id, request))
       const answer = yield* Effect.tryPromise({
         // Fails only before anything is paid.
         catch: () => ({

@@ -149,7 +149,7 @@ const rejectionOf = ({ headers }: Response): string | undefined =>
   )
 
 /** The refusal, with the expected and the actual value of each field. */
-const explained = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
+const refusalText = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
   [
     message,
     ...details.map(({ path, message: what, expected, actual }) =>
@@ -204,7 +204,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         const refused = Option.flatMap(parse(text), decodeRefused)
         if (Option.isSome(refused) && answer.status < 500) {
           const { error } = refused.value
-          return { _tag: "Refused", code: error.code, message: explained(error) }
+          return { _tag: "Refused", code: error.code, message: refusalText(error) }
         }
         if (answer.status >= 400 && answer.status < 500) blocked = answer.status
       } catch {

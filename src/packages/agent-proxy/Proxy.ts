@@ -3,8 +3,8 @@
 import { isFromBrowser } from "./isFromBrowser.ts"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 import { type LoopbackRequest, type LoopbackServer, serveLoopback } from "./serveLoopback.ts"
+import { contentOf } from "./sharedCalls.ts"
 import { makeSharedPurchases } from "./sharedPurchases.ts"
-import { contentOf } from "./underWay.ts"
 
 /** Hop-by-hop headers (RFC 9110, section 7.6.1), and those that the next hop sets itself. */
 const hopHeaders = [
@@ -41,7 +41,7 @@ const targetOf = (target: string): URL | null => {
   return url !== null && /^https?:$/.test(url.protocol) ? url : null
 }
 
-const forwarded = (headers: Headers): Headers => {
+const forwardedHeaders = (headers: Headers): Headers => {
   const connectionHeaders = (headers.get("connection") ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase())
@@ -61,7 +61,7 @@ const inert = {
   "x-frame-options": "DENY"
 }
 
-const cleaned = (response: Response, target: URL, ownHost: string): Response => {
+const cleanResponse = (response: Response, target: URL, ownHost: string): Response => {
   const headers = new Headers(response.headers)
   // A redirect within the resource's origin stays behind the proxy. The client follows a redirect to another
   // origin itself, and so knows that its credentials are for another host.
@@ -103,7 +103,7 @@ const makeHandler = (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>)
       return refusal(413, "BODY_TOO_LARGE", "The body exceeds 10 MiB. Nothing was forwarded.")
     }
     const { delivered, method } = request
-    const headers = forwarded(request.headers)
+    const headers = forwardedHeaders(request.headers)
     // Once a payment may have been signed, the call goes on without its client.
     let mayBePaid = false
     const upstream = new AbortController()
@@ -121,7 +121,7 @@ const makeHandler = (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>)
           return purchase(offer, contentOf(method, target.href, headers, body), requestId, delivered)
         }
       )
-      return cleaned(response, target, ownHost)
+      return cleanResponse(response, target, ownHost)
     } catch {
       return refusal(502, "UPSTREAM_UNREACHABLE", `${target.host} does not respond. Nothing was paid.`)
     }

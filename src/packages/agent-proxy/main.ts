@@ -23,14 +23,14 @@ const isMcp = flags.includes("--mcp")
 const say = (line: string) => process.stderr.write(`${line}\n`)
 // If nobody reads the log any longer, requests are still answered.
 process.stderr.on("error", () => undefined)
-const stamped = (line: string) => say(`${new Date().toISOString()}  ${line}`)
+const sayWithTime = (line: string) => say(`${new Date().toISOString()}  ${line}`)
 
 const stdio = wellFormedStdio.layer.pipe(Layer.provide(NodeStdio.layer))
 const toStderr = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
 const main = Effect.gen(function* () {
   const { serviceUrl, agentKey, port } = yield* readSettings(process.env)
-  const paying = makePayingFetch({ serviceUrl, agentKey, log: stamped })
+  const paying = makePayingFetch({ serviceUrl, agentKey, log: sayWithTime })
   if (isMcp) return yield* Layer.launch(Mcp.layer(paying).pipe(Layer.provide([stdio, toStderr])))
   const server = yield* Effect.acquireRelease(
     Effect.tryPromise({

@@ -31,7 +31,9 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>) 
     }
     const port = Number(env["AGENT_PROXY_PORT"] ?? 4020)
     if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-      return yield* new ProxyRefusal({ message: "AGENT_PROXY_PORT must be a port from 1 to 65535." })
+      return yield* new ProxyRefusal({
+        message: "AGENT_PROXY_PORT must be a port from 0 (any free port) to 65535."
+      })
     }
     const settings: ProxySettings = { serviceUrl: url.origin, agentKey: Redacted.make(key), port }
     return settings

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Offer, outcomeHeaders } from "./PayingFetch.ts"
 import { readUpTo } from "./readUpTo.ts"
-import { makeUnderWay } from "./underWay.ts"
+import { makeSharedCalls } from "./sharedCalls.ts"
 
 const maxAnswerBytes = 1024 * 1024
 /** How long an identical request waits for the rest of an answer. */
@@ -48,7 +48,7 @@ const again = ({ response }: Purchase, bytes: Uint8Array<ArrayBuffer>) => {
 }
 
 export const makeSharedPurchases = () => {
-  const underWay = makeUnderWay<Purchase>()
+  const calls = makeSharedCalls<Purchase>()
   /** Pays an offer, unless an identical request is being paid, or has a paid answer that was not delivered. */
   return async (
     { discard, pay }: Offer,
@@ -56,7 +56,7 @@ export const makeSharedPurchases = () => {
     requestId: string | null,
     delivered: Promise<boolean>
   ): Promise<Response> => {
-    const call = underWay.join(undefined, `${requestId ?? ""} ${content}`, async (id) =>
+    const call = calls.join(undefined, `${requestId ?? ""} ${content}`, async (id) =>
       purchaseOf(await pay(requestId ?? id))
     )
     const deliver = (response: Response): Response => {

@@ -14,7 +14,7 @@ export type CreateRefund = ({ readonly paymentId: string } | { readonly incoming
   readonly reason?: string
   /** True to refund more than was paid. */
   readonly beyondPaid?: boolean
-  /** Your id of the refund, a UUID. Sending it again returns the same refund. */
+  /** Your id for the refund, a UUID. Sending it again returns the same refund. */
   readonly id?: string
 }
 

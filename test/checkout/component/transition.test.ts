@@ -7,7 +7,7 @@ import type { Command } from "../../../src/checkout/component/Command.ts"
 import { deadlineText, millisLeft } from "../../../src/checkout/component/deadline.ts"
 import type { Message } from "../../../src/checkout/component/Message.ts"
 import { initial, type Model, type Panel } from "../../../src/checkout/component/Model.ts"
-import type { KnownAttempt, ServiceRefusal, SigningTerms } from "../../../src/checkout/component/service.ts"
+import type { OtherAttempt, ServiceRefusal, SigningTerms } from "../../../src/checkout/component/service.ts"
 import { pollDelay } from "../../../src/checkout/component/transition/polling.ts"
 import { transition } from "../../../src/checkout/component/transition.ts"
 import { translation } from "../../../src/checkout/component/translate.ts"
@@ -32,7 +32,7 @@ const after = (...messages: ReadonlyArray<Message>): readonly [Model, ReadonlyAr
   )
 const runs = (commands: ReadonlyArray<Command>) => commands.map(({ run }) => run)
 
-const known: KnownAttempt = { payer: "0xa1a1…a1a1", since: "2026-11-21T12:04:00.000Z" }
+const otherAttempt: OtherAttempt = { payer: "0xa1a1…a1a1", since: "2026-11-21T12:04:00.000Z" }
 const read = (more: Partial<Extract<Message, { type: "AttemptsRead" }>> = {}): Message => ({
   type: "AttemptsRead",
   account,
@@ -51,17 +51,17 @@ describe("Attempts of other browsers", () => {
   })
 
   test("while the account's own attempt is open, the page offers nothing but another wallet", () => {
-    const [waiting, commands] = after(loaded, connected, balance, read({ own: known }))
-    expect(waiting).toMatchObject({ state: "confirming", step: "announced", known })
+    const [waiting, commands] = after(loaded, connected, balance, read({ own: otherAttempt }))
+    expect(waiting).toMatchObject({ state: "confirming", step: "announced", otherAttempt })
     expect(commands).toEqual([{ run: "wait", millis: 1_000, next: { run: "readAttempts" } }])
     for (const message of [{ type: "Pay" }, { type: "ContinueAnyway" }, balance] as const) {
       expect(transition(waiting, message)[0]).toMatchObject({ step: "announced" })
       expect(runs(transition(waiting, message)[1])).not.toContain("pay")
     }
-    const [still] = transition(waiting, read({ own: { ...known, transactionId: hash } }))
-    expect(still).toMatchObject({ step: "announced", known: { transactionId: hash } })
+    const [still] = transition(waiting, read({ own: { ...otherAttempt, transactionId: hash } }))
+    expect(still).toMatchObject({ step: "announced", otherAttempt: { transactionId: hash } })
     const [silent, again] = transition(still, { type: "AttemptsUnread" })
-    expect(silent).toMatchObject({ step: "announced", known: { transactionId: hash } })
+    expect(silent).toMatchObject({ step: "announced", otherAttempt: { transactionId: hash } })
     expect(runs(again)).toEqual(["wait"])
     expect(transition(silent, read())[0]).toMatchObject({ state: "review", busy: "balance" })
     const settled = read({ payment: { ...payment, status: "settled" } })
@@ -90,7 +90,7 @@ describe("Attempts of other browsers", () => {
   })
 
   test("by other wallets warn the buyer, but stop nobody", () => {
-    const others = [{ ...known, payer: "0xb2b2…b2b2" }]
+    const others = [{ ...otherAttempt, payer: "0xb2b2…b2b2" }]
     const [model] = after(loaded, connected, read({ others }), balance)
     expect(model).toMatchObject({ state: "review", others })
     expect(runs(transition(model, { type: "Pay" })[1])).toEqual(["pay"])
@@ -104,7 +104,7 @@ describe("Attempts of other browsers", () => {
       [loaded, connected, balance],
       [loaded, connected, { type: "BalanceRead", balance: { usdcAtomic: 0n, gasWei: 0n } }],
       [loaded, { ...connected, chainId: 1 }, balance],
-      [loaded, connected, balance, read({ own: known })]
+      [loaded, connected, balance, read({ own: otherAttempt })]
     ]
     for (const messages of offering) {
       const [before] = after(...messages)
@@ -130,12 +130,17 @@ describe("Attempts of other browsers", () => {
   })
 
   test("that were read for an account that the page has left do not affect the present one", () => {
-    const [model] = after(loaded, connected, balance, read({ account: `0x${"b2".repeat(20)}`, own: known }))
+    const [model] = after(
+      loaded,
+      connected,
+      balance,
+      read({ account: `0x${"b2".repeat(20)}`, own: otherAttempt })
+    )
     expect(model.state).toBe("review")
   })
 
   test("do not disturb an attempt of this browser", () => {
-    const [model] = after({ ...loaded, attempt: asked }, connected, read({ own: known }))
+    const [model] = after({ ...loaded, attempt: asked }, connected, read({ own: otherAttempt }))
     expect(model).toMatchObject({ state: "submitted", attempt: asked })
   })
 })
@@ -519,8 +524,8 @@ describe("The flow", () => {
         { type: "NoTransfer", mined: true, pending: true },
         { type: "ChainSilent" },
         read(),
-        read({ own: known }),
-        read({ others: [known] }),
+        read({ own: otherAttempt }),
+        read({ others: [otherAttempt] }),
         { type: "AttemptsUnread" },
         { type: "AttemptOpen" },
         { type: "Lost" },

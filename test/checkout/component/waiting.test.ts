@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test"
 import type { Command } from "../../../src/checkout/component/Command.ts"
 import type { Action, Message } from "../../../src/checkout/component/Message.ts"
-import { finals, initial, type Model } from "../../../src/checkout/component/Model.ts"
+import { finalStates, initial, type Model } from "../../../src/checkout/component/Model.ts"
 import { transition } from "../../../src/checkout/component/transition.ts"
 import { type Chance, outsideWorld, type UnderWay } from "./outsideWorld.ts"
 
@@ -124,7 +124,7 @@ const stuckWalk = (chance: Chance): ReadonlyArray<Message> | undefined => {
     send(message)
   }
   start({ run: "load" })
-  for (let step = 0; step < 60 && !finals.has(model.state); step++) {
+  for (let step = 0; step < 60 && !finalStates.has(model.state); step++) {
     const current = ways.filter(({ epoch }) => epoch === model.epoch)
     const runs = current.map(({ command }) => (command.run === "wait" ? command.next.run : command.run))
     if (awaited(model)?.some((run) => runs.includes(run)) === false) return said

@@ -67,7 +67,7 @@ export const pieces = (model: Model, tools: ViewTools) => {
           },
           t(label)
         )
-  const hash = model.attempt?.hash ?? model.received ?? model.known?.transactionId
+  const hash = model.attempt?.hash ?? model.received ?? model.otherAttempt?.transactionId
   const explorer = (): Child => {
     const { explorerUrl } = model.context?.chain ?? {}
     return link(

@@ -41,7 +41,7 @@ export const submittedScreen = (pieces: Pieces): Screen => {
 
 /** The wallet pays from another browser, or a transfer from this browser is not ruled out yet. */
 const announced = ({ changeWallet, explorer, model, t, tools }: Pieces): Screen =>
-  model.knownIsLost
+  model.isOtherAttemptLost
     ? {
         icon: "spinner",
         title: t("checkingTitle"),
@@ -52,13 +52,16 @@ const announced = ({ changeWallet, explorer, model, t, tools }: Pieces): Screen 
         icon: "clock",
         title: t("openTitle"),
         text:
-          model.known === undefined
+          model.otherAttempt === undefined
             ? []
             : [
-                t("openText", { account: model.known.payer, time: tools.translation.time(model.known.since) })
+                t("openText", {
+                  account: model.otherAttempt.payer,
+                  time: tools.translation.time(model.otherAttempt.since)
+                })
               ],
         actions: [
-          model.known?.transactionId === undefined ? undefined : explorer(),
+          model.otherAttempt?.transactionId === undefined ? undefined : explorer(),
           changeWallet("secondary")
         ]
       }

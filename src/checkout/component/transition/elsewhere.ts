@@ -1,8 +1,8 @@
 // The buyer pays elsewhere: in another tab, another browser, on a phone or from an exchange.
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
-import { beforePayment, finals, type Model, type Notice } from "../Model.ts"
-import type { KnownAttempt } from "../service.ts"
+import { beforePayment, finalStates, type Model, type Notice } from "../Model.ts"
+import type { OtherAttempt } from "../service.ts"
 import { isOnPage } from "../wallets.ts"
 import { leave } from "./enter.ts"
 import { finalState } from "./finalState.ts"
@@ -12,7 +12,7 @@ import { proceed } from "./proceed.ts"
 const maxWatchDelay = 3_000
 
 /** Follows the payment while the buyer pays elsewhere, by phone or from an exchange. */
-export const watching = (model: Model): Next =>
+export const keepWatching = (model: Model): Next =>
   model.state === "connect" && (model.panel !== undefined || !model.wallets.some(isOnPage))
     ? [
         { ...model, polls: model.polls + 1 },
@@ -24,23 +24,23 @@ export const watching = (model: Model): Next =>
 const unlistedPolls = 6
 
 /** Waits for the account's other browser. Without an account, the buyer chooses one. */
-export const announced = (model: Model, known: KnownAttempt | undefined): Next => {
+export const showOtherAttempt = (model: Model, attempt: OtherAttempt | undefined): Next => {
   if (model.account === undefined) return proceed({ ...model, epoch: model.epoch + 1 })
   if (model.step !== "announced") {
     return [
-      leave(model, "confirming", { step: "announced", known, polls: 0 }),
+      leave(model, "confirming", { step: "announced", otherAttempt: attempt, polls: 0 }),
       [after(pollDelay(0), { run: "readAttempts" })]
     ]
   }
   const polls = model.polls + 1
   return [
-    { ...model, known: known ?? model.known, polls },
+    { ...model, otherAttempt: attempt ?? model.otherAttempt, polls },
     [after(pollDelay(polls), { run: "readAttempts" })]
   ]
 }
 
 /** The money is on the chain, wherever it was sent from: nothing is offered until it is confirmed or refused. */
-const received = (model: Model, transaction: string): Next => {
+const showReceived = (model: Model, transaction: string): Next => {
   const isNew = model.step !== "received"
   const polls = isNew ? 0 : model.polls + 1
   const changes = { received: transaction, notice: undefined, polls }
@@ -52,7 +52,7 @@ const received = (model: Model, transaction: string): Next => {
 
 /** Another tab has prompted its wallet, or has sent. */
 export const attemptSeen = (model: Model, { attempt }: MessageOf<"AttemptSeen">): Next => {
-  if (finals.has(model.state) || model.payment === undefined) return [model, []]
+  if (finalStates.has(model.state) || model.payment === undefined) return [model, []]
   if (attempt.hash !== null) {
     return attempt.hash === model.attempt?.hash
       ? [model, []]
@@ -70,31 +70,33 @@ export const attemptsRead = (
   model: Model,
   { account, confirming, own, others, ownIsLost = false, payment }: MessageOf<"AttemptsRead">
 ): Next => {
-  if (finals.has(model.state) || model.attempt !== undefined || model.signed !== undefined) return [model, []]
+  if (finalStates.has(model.state) || model.attempt !== undefined || model.signed !== undefined)
+    return [model, []]
   const ended = finalState(model, payment)
   if (ended !== undefined) return ended
-  const nextModel = { ...model, payment, others, knownIsLost: ownIsLost }
+  const nextModel = { ...model, payment, others, isOtherAttemptLost: ownIsLost }
   if (confirming !== undefined && (model.state === "confirming" || beforePayment.has(model.state)))
-    return received(nextModel, confirming)
+    return showReceived(nextModel, confirming)
   if (model.step === "received")
     return proceed({ ...nextModel, received: undefined, state: "review", epoch: model.epoch + 1 })
   if (account !== model.account) return [nextModel, []]
-  if (account === undefined) return watching(nextModel)
+  if (account === undefined) return keepWatching(nextModel)
   const waits = model.step === "announced"
   if (own !== undefined) {
-    return waits || beforePayment.has(model.state) ? announced(nextModel, own) : [nextModel, []]
+    return waits || beforePayment.has(model.state) ? showOtherAttempt(nextModel, own) : [nextModel, []]
   }
   if (!waits) return [nextModel, []]
   // A submitted signature is not listed as an attempt; only the payment shows its end.
-  if (model.known === undefined && model.polls < unlistedPolls) return announced(nextModel, undefined)
+  if (model.otherAttempt === undefined && model.polls < unlistedPolls)
+    return showOtherAttempt(nextModel, undefined)
   return proceed({ ...nextModel, state: "review", epoch: model.epoch + 1 })
 }
 
 const unreachable: Notice = { key: "noticeUnreachable", tone: "warning" }
 
 export const attemptsUnread = (model: Model): Next => {
-  if (model.step === "announced") return announced({ ...model, notice: unreachable }, undefined)
-  if (model.step !== "received") return watching(model)
+  if (model.step === "announced") return showOtherAttempt({ ...model, notice: unreachable }, undefined)
+  if (model.step !== "received") return keepWatching(model)
   const polls = model.polls + 1
   return [{ ...model, notice: unreachable, polls }, [after(pollDelay(polls), { run: "readAttempts" })]]
 }

@@ -5,7 +5,7 @@ import type { CheckoutPayment } from "../service.ts"
 import type { MessageKey } from "../translate.ts"
 import { leave } from "./enter.ts"
 
-export const forgetting = (
+export const forgetCommands = (
   { attempt, signed }: Model,
   run: "forget" | "giveUp" = "forget"
 ): ReadonlyArray<Command> => [
@@ -24,7 +24,10 @@ export const keyChanged = (model: Model): MessageKey =>
 /** The state of a payment that is no longer pending; undefined if it is pending. */
 export const finalState = (model: Model, payment: CheckoutPayment): Next | undefined => {
   if (payment.status === "settled")
-    return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
+    return [
+      leave(model, "settled", { payment, attempt: undefined, signed: undefined }),
+      forgetCommands(model)
+    ]
   if (payment.status === "failed") {
     // If money may have been sent anyway, the text says whom to contact.
     return payment.failureReason === "expired" && !mayHaveSent(model)

@@ -5,7 +5,7 @@ import { tokenNotice } from "../refusalNotice.ts"
 import { type Balance, concernsKey, type ServiceRefusal } from "../service.ts"
 import { enter } from "./enter.ts"
 import { keyChanged } from "./finalState.ts"
-import { warned } from "./notices.ts"
+import { withWarning } from "./notices.ts"
 
 /** An unknown balance is left to the wallet. */
 export const judgeBalance = (model: Model, balance: Balance | undefined, notice?: Notice): Next => {
@@ -22,7 +22,10 @@ export const judgeBalance = (model: Model, balance: Balance | undefined, notice?
 export const fundingFailed = (model: Model, refusal: ServiceRefusal): Next => {
   const { code, retryAfter } = refusal
   if (code === "FAUCET_LIMIT_REACHED")
-    return [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]
-  if (concernsKey(refusal)) return [warned(model, keyChanged(model)), []]
-  return [warned(model, code === "INVALID_BUYER_TOKEN" ? tokenNotice(refusal) : "noticeFaucetDown"), []]
+    return [
+      withWarning(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }),
+      []
+    ]
+  if (concernsKey(refusal)) return [withWarning(model, keyChanged(model)), []]
+  return [withWarning(model, code === "INVALID_BUYER_TOKEN" ? tokenNotice(refusal) : "noticeFaucetDown"), []]
 }

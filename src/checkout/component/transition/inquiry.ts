@@ -47,7 +47,7 @@ export const chainSilent = (model: Model): Next => {
 }
 
 /** Another transaction replaced the one that was sent. */
-export const lost = (model: Model): Next => {
+export const onLost = (model: Model): Next => {
   const missed = model.missed + 1
   return missed < 2
     ? [{ ...model, missed }, []]

@@ -9,7 +9,7 @@ import { after, pollDelay } from "./polling.ts"
 import { proceed } from "./proceed.ts"
 import { submitSignature } from "./signature.ts"
 
-export const loaded = (model: Model, message: MessageOf<"Loaded">): Next => {
+export const onLoaded = (model: Model, message: MessageOf<"Loaded">): Next => {
   const { context, payment, attempt } = message
   const addressShown = model.addressShown || message.addressShown === true
   const loadedModel = { ...model, context, payment, attempt, addressShown, loadAttempts: 0 }

@@ -16,7 +16,11 @@ export const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {
   unclear: "noticeWalletError"
 }
 
-export const warned = (model: Model, key: MessageKey, values?: Readonly<Record<string, string>>): Model => ({
+export const withWarning = (
+  model: Model,
+  key: MessageKey,
+  values?: Readonly<Record<string, string>>
+): Model => ({
   ...model,
   busy: undefined,
   notice: values === undefined ? { key, tone: "warning" } : { key, tone: "warning", values }

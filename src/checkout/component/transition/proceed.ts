@@ -4,7 +4,7 @@ import type { Command, Next } from "../Command.ts"
 import { beforePayment, type Model, type Notice } from "../Model.ts"
 import { enter } from "./enter.ts"
 
-export const checking = (model: Model, attempt: Attempt, changes: Partial<Model> = {}): Next => [
+export const startInquiry = (model: Model, attempt: Attempt, changes: Partial<Model> = {}): Next => [
   enter(model, "submitted", { busy: "checking", attempt, ...changes }),
   [{ run: "inquire", attempt }]
 ]
@@ -29,7 +29,7 @@ export const proceed = (model: Model, notice?: Notice): Next => {
       : attempt.calls === undefined
   if (needsChain && model.chainId !== context?.chain.id)
     return [enter(model, "wrong-network", { notice }), asks]
-  if (attempt !== undefined) return checking(model, attempt, { missed: 0 })
+  if (attempt !== undefined) return startInquiry(model, attempt, { missed: 0 })
   const state = model.state === "loading" ? "connect" : model.state
   return [
     enter(model, beforePayment.has(state) ? state : "review", {

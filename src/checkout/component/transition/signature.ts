@@ -4,9 +4,9 @@ import type { MessageOf } from "../Message.ts"
 import { isOnChain, type Model, type Notice } from "../Model.ts"
 import { concernsKey, isBecause, type ServiceRefusal } from "../service.ts"
 import type { MessageKey } from "../translate.ts"
-import { announced } from "./elsewhere.ts"
+import { showOtherAttempt } from "./elsewhere.ts"
 import { leave } from "./enter.ts"
-import { forgetting } from "./finalState.ts"
+import { forgetCommands } from "./finalState.ts"
 import { walletNotice } from "./notices.ts"
 import { unanswered } from "./polling.ts"
 import { proceed } from "./proceed.ts"
@@ -26,7 +26,7 @@ export const byTransfer = (model: Model, key: MessageKey): Next => {
     epoch: model.epoch + 1
   } as const
   const [shown, commands] = proceed(next, { key, tone: "warning" })
-  return [shown, [...forgetting({ ...model, attempt: undefined }), ...commands]]
+  return [shown, [...forgetCommands({ ...model, attempt: undefined }), ...commands]]
 }
 
 export const signFailed = (
@@ -59,12 +59,15 @@ export const relayRefused = (model: Model, refusal: ServiceRefusal): Next => {
       // This browser's own transfer is followed.
       const [waiting, commands] =
         model.attempt === undefined
-          ? announced(next, undefined)
+          ? showOtherAttempt(next, undefined)
           : proceed({ ...next, epoch: model.epoch + 1 })
       return [waiting, [{ run: "forgetSigned" }, ...commands]]
     }
     case "PAYMENT_FAILED":
-      return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), forgetting(model)]
+      return [
+        leave(model, "failed", { reason: "failedUnverified", code: refusal.code }),
+        forgetCommands(model)
+      ]
     case "AUTHORIZATION_REFUSED":
       if (isBecause(refusal, "balance")) return again("fundsTitle")
       if (isBecause(refusal, "expired", "not_yet_valid")) return again("noticeSignAgain")

@@ -1,7 +1,7 @@
 // Transitions after the wallet was prompted for the transfer.
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
-import { finals, type Model, maySend, type Notice } from "../Model.ts"
+import { finalStates, type Model, maySend, type Notice } from "../Model.ts"
 import { leave } from "./enter.ts"
 import { keyChanged } from "./finalState.ts"
 import { proceed } from "./proceed.ts"
@@ -11,7 +11,7 @@ export const askForTransfer = (model: Model): Model =>
 
 export const notSent = (model: Model, message: MessageOf<"NotSent">): Next => {
   // An older request's refusal does not undo what a newer one sent.
-  if (finals.has(model.state) || model.attempt?.hash != null) return [model, []]
+  if (finalStates.has(model.state) || model.attempt?.hash != null) return [model, []]
   const next = {
     ...model,
     attempt: undefined,

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test"
-import { contentOf, makeUnderWay } from "../../../src/packages/agent-proxy/underWay.ts"
+import { contentOf, makeSharedCalls } from "../../../src/packages/agent-proxy/sharedCalls.ts"
 
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
 const counted = () => {
-  const underWay = makeUnderWay<string>()
+  const calls = makeSharedCalls<string>()
   const begun: Array<string> = []
   const join = (requestId: string | undefined, content: string) =>
-    underWay.join(requestId, content, async (id) => {
+    calls.join(requestId, content, async (id) => {
       begun.push(id)
       return `answer ${begun.length}`
     })
@@ -87,16 +87,16 @@ test("a request's content is its method, URL, body, and the headers that may sel
 })
 
 test("a call with the caller's own id is not joined by other calls", () => {
-  const underWay = makeUnderWay<string>()
-  const own = underWay.join("own", "GET /weather", async () => "a")
+  const calls = makeSharedCalls<string>()
+  const own = calls.join("own", "GET /weather", async () => "a")
   expect(own.id).toBe("own")
-  expect(underWay.join(undefined, "GET /weather", async () => "b").id).not.toBe("own")
+  expect(calls.join(undefined, "GET /weather", async () => "b").id).not.toBe("own")
 })
 
 test("a call that failed before its answer was read fails for a call that joins it, and for no other", async () => {
-  const underWay = makeUnderWay<string>()
-  underWay.join(undefined, "GET /weather", () => Promise.reject(new Error("away")))
+  const calls = makeSharedCalls<string>()
+  calls.join(undefined, "GET /weather", () => Promise.reject(new Error("away")))
   await Promise.resolve()
-  const joined = underWay.join(undefined, "GET /weather", async () => "never")
+  const joined = calls.join(undefined, "GET /weather", async () => "never")
   expect(joined.answer).rejects.toThrow("away")
 })

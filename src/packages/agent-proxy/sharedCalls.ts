@@ -35,12 +35,12 @@ interface Entry<A> {
   /** Undefined if only the id is kept. */
   answer: Promise<A> | undefined
   bytes: number
-  isKept: boolean
+  isRetained: boolean
   timer: NodeJS.Timeout
 }
 
 /** Headers that trace an attempt and select no answer: a client may change them when it tries again. */
-const tracing =
+const tracingHeaders =
   /^(amz-sdk-request|b3|baggage|date|sentry-trace|traceparent|tracestate|x-(amzn-trace-id|b3-.+|cloud-trace-context|correlation-id|datadog-.+|request-id|stainless-retry-count))$/
 
 /** The content of a request, by which identical requests are found. */
@@ -51,11 +51,11 @@ export const contentOf = (
   body: Uint8Array | undefined
 ): string =>
   createHash("sha256")
-    .update(JSON.stringify([method, url, [...headers].filter(([name]) => !tracing.test(name))]))
+    .update(JSON.stringify([method, url, [...headers].filter(([name]) => !tracingHeaders.test(name))]))
     .update(body ?? "")
     .digest("base64")
 
-export const makeUnderWay = <A>() => {
+export const makeSharedCalls = <A>() => {
   const entries = new Map<string, Entry<A>>()
   let heldBytes = 0
 
@@ -75,29 +75,29 @@ export const makeUnderWay = <A>() => {
     // A caller's own id is its own way to repeat a request. An ended call stays ended.
     if (content === undefined || entries.get(content) !== entry) return end(entry)
     entries.delete(id)
-    if (!entry.isKept) {
+    if (!entry.isRetained) {
       clearTimeout(entry.timer)
       entry.timer = timerOf(() => entry, paidMillis)
     }
-    entry.isKept = true
+    entry.isRetained = true
     if (bytes > maxAnswerBytes) return drop(entry)
     heldBytes += bytes - entry.bytes
     entry.bytes = bytes
     for (const oldest of entries.values()) {
       if (heldBytes <= maxBytes) break
-      if (oldest.isKept) drop(oldest)
+      if (oldest.isRetained) drop(oldest)
     }
   }
   const callOf = (entry: Entry<A>, answer: Promise<A>, isNew: boolean): Call<A> => ({
     id: entry.id,
     answer,
     isNew,
-    isRepeated: !isNew && entry.isKept,
-    done: () => (entry.isKept ? drop(entry) : end(entry)),
+    isRepeated: !isNew && entry.isRetained,
+    done: () => (entry.isRetained ? drop(entry) : end(entry)),
     end: () => end(entry),
     keep: (bytes) => keep(entry, bytes)
   })
-  const begun = (entry: Entry<A>, begin: (id: string) => Promise<A>): Call<A> => {
+  const beginCall = (entry: Entry<A>, begin: (id: string) => Promise<A>): Call<A> => {
     const answer = begin(entry.id)
     // Callers that join handle the failure; without any, it is not an unhandled rejection.
     answer.catch(() => undefined)
@@ -110,14 +110,14 @@ export const makeUnderWay = <A>() => {
     join: (requestId: string | undefined, content: string, begin: (id: string) => Promise<A>): Call<A> => {
       const joined = entries.get(requestId ?? content)
       if (joined !== undefined)
-        return joined.answer === undefined ? begun(joined, begin) : callOf(joined, joined.answer, false)
+        return joined.answer === undefined ? beginCall(joined, begin) : callOf(joined, joined.answer, false)
       const id = requestId ?? crypto.randomUUID()
       const entry: Entry<A> = {
         id,
         names: requestId === undefined ? [id, content] : [id],
         answer: undefined,
         bytes: 0,
-        isKept: false,
+        isRetained: false,
         timer: timerOf(() => entry, storedMillis)
       }
       for (const name of entry.names) entries.set(name, entry)
@@ -125,7 +125,7 @@ export const makeUnderWay = <A>() => {
         if (entries.size <= 2 * maxCalls) break
         end(oldest)
       }
-      return begun(entry, begin)
+      return beginCall(entry, begin)
     }
   }
 }
