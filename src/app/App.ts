@@ -136,7 +136,7 @@ const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.l
 
 /** Routes and workers on services of the caller's choice. Readiness turns off before they stop. */
 export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
-  Layer.mergeAll(Routes.serving(server), workers, watches, housekeeping).pipe(
+  Layer.mergeAll(Routes.layerServing(server), workers, watches, housekeeping).pipe(
     Layer.provide(Layer.merge(services, Books.layer)),
     (serving) => Layer.provideMerge(Membership.layer, serving),
     (serving) => Layer.provideMerge(Readiness.layerDelay, serving),

@@ -51,7 +51,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
   Layer.provide([layerApiKeyAuth, layerTestRail, layerBodyRules, layerResponseEnvelope])
 )
 
-const served = Layer.mergeAll(
+const allRoutes = Layer.mergeAll(
   contract,
   System.layer,
   Documents.layer,
@@ -73,7 +73,7 @@ const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receipt
 
 /** The routes that need no database. */
 export const layer = Layer.merge(
-  served,
+  allRoutes,
   Routing.layer(endpointsOf(Api), paths, documents, CheckoutPages.notFoundPage)
 )
 
@@ -96,7 +96,7 @@ const onFirstRequest = <A, R>(effect: Effect.Effect<A, never, R>) =>
   )
 
 /** All routes on `server`, which then listens. The dashboard's are built with its first request. */
-export const serving = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
+export const layerServing = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const handler = yield* HttpRouter.toHttpEffect(layerReady)

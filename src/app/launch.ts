@@ -46,7 +46,7 @@ const announce = Layer.effectDiscard(
 )
 
 /** Log lines say which of several processes wrote them. */
-const numbered = (env: Readonly<Record<string, string | undefined>>) => {
+const withProcessNumber = (env: Readonly<Record<string, string | undefined>>) => {
   const sibling = siblingIn(env)
   return Effect.annotateLogs(sibling === undefined ? {} : { process: sibling.number })
 }
@@ -79,7 +79,7 @@ export const launch = <A, E>(service: Layer.Layer<A, E, AppConfig>): void =>
             Effect.sync(() => process.exit(1))
           )
     }),
-    numbered(process.env),
+    withProcessNumber(process.env),
     Effect.provideService(Console.Console, typedCommands),
     BunRuntime.runMain({
       disableErrorReporting: true,

@@ -1,7 +1,7 @@
 // Markdown tables of fields, from schemas of the OpenAPI document: name, type, required, meaning, example.
 import { Predicate } from "effect"
 import { exampleOf } from "../openapi/exampleOf.ts"
-import { isJson, type Json, listAt, referred, textAt } from "../openapi/json.ts"
+import { isJson, type Json, listAt, resolveRef, textAt } from "../openapi/json.ts"
 
 interface Field {
   readonly name: string
@@ -30,7 +30,7 @@ const membersOf = (document: Json, schema: unknown): ReadonlyArray<Json> => {
   if (!isJson(schema)) return []
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
   if (Predicate.isString($ref))
-    return membersOf(document, referred(document, $ref)).map((member) => ({ ...member, ...own }))
+    return membersOf(document, resolveRef(document, $ref)).map((member) => ({ ...member, ...own }))
   const choices = [...listAt(anyOf), ...listAt(oneOf)]
   if (choices.length > 0)
     return choices.flatMap((choice) => membersOf(document, choice)).map((member) => ({ ...member, ...own }))

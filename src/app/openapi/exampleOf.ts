@@ -1,7 +1,7 @@
 // Returns an example of a schema in the OpenAPI document: the schema's own if it has one, otherwise one for
 // its name or pattern.
 import { Predicate } from "effect"
-import { isJson, type Json, listAt, referred } from "./json.ts"
+import { isJson, type Json, listAt, resolveRef } from "./json.ts"
 
 const time = "2026-01-31T12:00:00.000Z"
 const uuid = "01a1fc34-7205-710e-9410-874fee9a4996"
@@ -121,7 +121,7 @@ export const exampleOf = (document: Json, schema: unknown, name = "", depth = 0)
   const again = (part: unknown, field = name) => exampleOf(document, part, field, depth + 1)
   const { $ref, examples, enum: values, anyOf, oneOf, allOf, items, properties } = schema
   if ($ref === "#/components/schemas/Token") return { address: usdc, chainId: 84532 }
-  if (Predicate.isString($ref)) return again(referred(document, $ref))
+  if (Predicate.isString($ref)) return again(resolveRef(document, $ref))
   const [own] = listAt(examples)
   if (own !== undefined) return own
   if ("const" in schema) return schema["const"]

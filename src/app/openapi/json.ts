@@ -31,4 +31,4 @@ export const textAt = (value: unknown, ...path: ReadonlyArray<string>): string =
 }
 
 /** The part of the document that a `$ref` names. */
-export const referred = (document: Json, ref: string): unknown => at(document, ...ref.slice(2).split("/"))
+export const resolveRef = (document: Json, ref: string): unknown => at(document, ...ref.slice(2).split("/"))

@@ -25,7 +25,7 @@ const showMessage = (title: string, advice = "") => {
 }
 
 /** Exchanges a scanned code for its token, and puts the token into the URL, so that a reload shows the outcome. */
-const resumed = async (resumeCode: string): Promise<string> => {
+const resumePayment = async (resumeCode: string): Promise<string> => {
   const response = await fetch("/api/v1/payments/resume", {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -75,6 +75,6 @@ if (main === null || key === "" || (code === null && intentToken === ""))
   showMessage("The address of this payment page is incomplete.", "Go back to the shop and start again.")
 else if (code === null) show(intentToken, main)
 else
-  void resumed(code).then((token) => {
+  void resumePayment(code).then((token) => {
     if (token !== "") show(token, main)
   })

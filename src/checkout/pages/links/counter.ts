@@ -116,7 +116,7 @@ const finish = (sale: Sale) => {
 }
 
 /** The key to read the sale with, if its own key was revoked. */
-const renewed = async (sale: Sale): Promise<Opened> => {
+const renewSale = async (sale: Sale): Promise<Opened> => {
   const opened = await openLink(id, { paymentId: sale.paymentId })
   const renew = <S extends Sale>(stored: S): S =>
     stored.paymentId === sale.paymentId ? { ...stored, ...opened } : stored
@@ -130,7 +130,7 @@ const statusOf = (sale: Sale) =>
   paymentOf(sale)
     .catch(async (error: unknown) => {
       if (!(error instanceof LinkProblem) || error.code !== "INVALID_API_KEY") throw error
-      return paymentOf(await renewed(sale))
+      return paymentOf(await renewSale(sale))
     })
     .then(
       ({ status }) => status,
