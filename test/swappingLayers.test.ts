@@ -1,5 +1,5 @@
-// How a developer runs the whole HTTP service in `bun test`, on an in-memory chain and store: swap the layers, drive
-// the chain, speak HTTP. Copy this file.
+// The way a developer runs the whole HTTP service in `bun test`, on an in-memory chain and store: swap the layers,
+// drive the chain, speak HTTP. Copy this file.
 import { expect, test } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,4 +1,4 @@
-// How certain a transfer's block must be before the transfer settles a payment, by the payment's amount.
+// The certainty that a transfer's block needs before the transfer settles a payment, by the payment's amount.
 import { Schema } from "effect"
 import type { AtomicUsdc } from "./Money.ts"
 

@@ -28,7 +28,7 @@ export const refundMismatchAdvice: { readonly [R in MismatchReason]: string } = 
 
 const notYet = "Nothing was changed; try again in a few minutes."
 
-/** Why a transfer cannot be attached to a payment. */
+/** The reasons why a transfer cannot be attached to a payment. */
 export type AttachReason =
   | MismatchReason
   | Exclude<PendingReason, NodeReason>

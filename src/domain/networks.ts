@@ -1,16 +1,5 @@
-// Every fact about every chain, in one table. No other file of `src` compares environments by hand: it reads
-// this table, or `Networks` (src/platform/Networks.ts) for the networks that the operator opened. Browser
-// code reads it too, so only types are imported here.
-//
-// To add a network, add its name to `Env` (Chain.ts). `tsc` then reports what is missing:
-// - here: its row of `networks`, its line of `byEnv`, its `ChainId`;
-// - its nodes, wallets' mnemonic, confirmations and finality in `loadAppConfig` (src/platform/AppConfig.ts);
-// - the receivers and first keys of merchants: `Merchant`, `KeyAuth`, and all code that reads
-//   `receivers[env]`;
-// - the client library's types, by their test.
-// `test/platform/database/networks.test.ts` then lists the columns and CHECKs that a migration must change.
-// Neither reports the receivers' options of `cli merchant` (src/app/cli/merchant.ts), the nodes that `cli init`
-// writes (src/app/cli/writeEnvironment.ts), and the setting of the finality depth, which only Base Sepolia has.
+// Every fact about every chain, in one table. Other files of `src` read it, or `Networks` for what the operator opened.
+// Browser code reads it too, so only types are imported here. docs/CONTRIBUTING.md lists the steps to add a network.
 import type { Address, Env } from "./Chain.ts"
 import type { Finality, SettlementLevels } from "./Finality.ts"
 
@@ -53,7 +42,10 @@ export interface Network {
     readonly limit?: { readonly setting: string; readonly default: number }
     readonly seconds: number
   }>
-  /** How long a settled transfer is watched: a number of blocks (the operator can change it), or until it is final. */
+  /**
+   * The time for which a settled transfer is watched: a number of blocks (the operator can change it), or until it is
+   * final.
+   */
   readonly watchedFor: { readonly blocks: number } | "finalized"
   readonly blockMillis: number
   /** Milliseconds between two reads of the head, while a payment is expected and otherwise. */

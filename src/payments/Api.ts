@@ -221,7 +221,8 @@ export class PaymentsApi extends endpointGroup("payments")(
         method: AttemptMethod,
         attemptId: Schema.optionalKey(
           Uuid.annotate({
-            description: "Your id of the attempt; announced again, it is the same attempt. Drawn when absent."
+            description:
+              "Your id for the attempt. Announcing the same id again returns the same attempt. By default the service generates one."
           })
         ),
         nonce: Schema.optionalKey(
@@ -323,5 +324,5 @@ export class PaymentsApi extends endpointGroup("payments")(
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)
   .annotateMerge(
-    OpenApi.annotations({ title: "Payments", description: "Opened, reported, proven and settled." })
+    OpenApi.annotations({ title: "Payments", description: "Payments, from opening to settlement." })
   ) {}

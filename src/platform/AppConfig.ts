@@ -314,9 +314,9 @@ export class AppConfig extends Context.Service<
       /** The balance reserved for merchants that have relayed little, in wei. */
       readonly reserveWei: bigint
     }
-    /** The path of the file with the addresses on the operator's deny list. */
     /** True if pages offer a wallet that pays on local chains. */
     readonly testWallet: boolean
+    /** The path of the file with the addresses on the operator's deny list. */
     readonly denyList: Option.Option<string>
     /** A network's relayer and agent wallets are derived from its mnemonic; without it, there are none. */
     readonly walletMnemonics: { readonly [E in Env]: Option.Option<Redacted.Redacted<string>> }
@@ -331,7 +331,7 @@ export class AppConfig extends Context.Service<
     /** Exact `host:port` that may be http and private; development only. */
     readonly webhookAllowedHosts: ReadonlyArray<string>
     readonly paymentExpiry: Duration.Duration
-    /** How long webhook attempts and their responses are stored. Deliveries are never deleted. */
+    /** The time for which webhook attempts and their responses are stored. Deliveries are never deleted. */
     readonly webhookAttemptRetention: Duration.Duration
     /** Sustained requests per second and key. */
     readonly rateLimitPerKey: number
@@ -343,7 +343,7 @@ export class AppConfig extends Context.Service<
       readonly url: string
       readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
     }>
-    /** How long `/readyz` returns 503 before the listener closes, so that load balancers switch away. */
+    /** The time for which `/readyz` returns 503 before the listener closes, so that load balancers switch away. */
     readonly shutdownDelay: Duration.Duration
     /** `open` if anyone may sign up in the dashboard. */
     readonly signUp: "open" | "closed"

@@ -27,7 +27,7 @@ const ample = 512
 /** A delivery that waits longer is released: its lease runs out, and its endpoint may have changed. */
 const maxAheadMillis = 2_000
 const batchSize = 256
-/** How long running attempts may take after the service stops; longer than any attempt. */
+/** The time running attempts may take after the service stops; longer than any attempt. */
 const stopSeconds = 20
 
 const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))

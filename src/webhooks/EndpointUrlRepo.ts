@@ -7,14 +7,17 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ url: Sche
 export class EndpointUrlRepo extends Context.Service<
   EndpointUrlRepo,
   {
-    /** URLs of active endpoints, most recently used first. */
-    readonly recent: (limit: number) => Effect.Effect<ReadonlyArray<string>>
+    /**
+     * URLs of active endpoints whose latest attempt got no response, or that had no attempt yet; the last to accept a
+     * delivery first.
+     */
+    readonly unresponsive: (limit: number) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("quittance/webhooks/EndpointUrlRepo") {
   static readonly layer: Layer.Layer<EndpointUrlRepo, never, SqlClient.SqlClient> = Layer.effect(
     EndpointUrlRepo,
     Effect.map(SqlClient.SqlClient, (sql) => ({
-      recent: Effect.fn("EndpointUrlRepo.recent")(function* (limit) {
+      unresponsive: Effect.fn("EndpointUrlRepo.unresponsive")(function* (limit) {
         const rows = yield* sql`
           SELECT url FROM webhook_endpoints WHERE deleted_at IS NULL AND NOT listening
           ORDER BY last_delivered_at DESC NULLS LAST, created_at DESC LIMIT ${limit}`

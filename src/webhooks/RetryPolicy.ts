@@ -1,4 +1,4 @@
-// When a failed delivery is attempted again. To change it, provide another Schedule:
+// The times at which a failed delivery is attempted again. To change it, provide another Schedule:
 // `Layer.succeed(RetryPolicy, Schedule.recurs(0))`. Documents, OpenAPI and the dashboard use its figures.
 import { Context } from "effect"
 import { afterDelays, type RetrySchedule } from "../platform/workers/RetrySchedule.ts"

@@ -1,4 +1,4 @@
-// The operator's commands for webhooks: list, replay, and re-encrypt secrets.
+// The repositories behind the operator's webhook commands: replaying deliveries and re-encrypting secrets.
 import { Layer } from "effect"
 import { ReplayRepo } from "./ReplayRepo.ts"
 import { SealedSecretRepo } from "./SealedSecretRepo.ts"

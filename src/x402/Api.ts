@@ -41,7 +41,7 @@ const SaleHeaders = {
       Schema.isPattern(/^[A-Za-z0-9._-]{1,128}$/u, { message: "1 to 128 of A-Z a-z 0-9 . _ -" })
     ).annotate({
       description:
-        "Your own id of the sale: for ten minutes, the same key gets the same success. The value `payment-identifier` uses the payer's identifier from x402's extension of that name and is safe only if your server fulfils each identifier once."
+        "Your own id for the sale: for ten minutes, the same key gets the same success. The value `payment-identifier` uses the payer's identifier from x402's extension of that name and is safe only if your server fulfils each identifier once."
     })
   )
 }

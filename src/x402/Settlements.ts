@@ -1,7 +1,4 @@
-// Submits a signed authorization to the chain and proves that it paid. Each step is stored before it is
-// taken, and any instance may take the next one: requests, retries and the reconciler all call `advance`.
-// Only a Transfer log proves success, never a status. Only the chain's view of the authorization proves
-// failure, never a failed try of ours.
+// Submits a signed authorization to the chain and proves that it paid.
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
@@ -268,9 +265,11 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Takes the settlement's next step. A retrying caller asks for another try after a failed one. While our
-   * transaction is in flight (`open`), the reconciler also checks whether somebody else used the
-   * authorization, or it expired.
+   * Takes the settlement's next step. Each step is stored before it is taken, and any instance may take the next one:
+   * requests, retries and the reconciler all call this. Only a Transfer log proves success, never a status. Only the
+   * chain's view of the authorization proves failure, never a failed try of ours. A retrying caller asks for another
+   * try after a failed one. While our transaction is in flight (`open`), the reconciler also checks whether somebody
+   * else used the authorization, or it expired.
    */
   const advance = Effect.fn("Settlements.advance")(function* (
     stored: X402Settlement,

@@ -1,4 +1,4 @@
-// Which buyer tokens a merchant accepts: with its own audience, none for another merchant's checkout, and none that
+// The buyer tokens that a merchant accepts: with its own audience, none for another merchant's checkout, and none that
 // lives longer than it allows. Its own checkout follows both rules.
 import { describe, expect } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"

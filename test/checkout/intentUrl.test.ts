@@ -1,4 +1,4 @@
-// Which addresses /pay may send a buyer back to.
+// The addresses to which /pay may send a buyer back.
 import { describe, expect, test } from "bun:test"
 import { followableUrl } from "../../src/checkout/pages/followableUrl.ts"
 

@@ -22,7 +22,7 @@ export interface TestWallet {
   /** Becomes a contract wallet owned by the account. */
   readonly becomeContract: (deployed: boolean) => Promise<ContractWallet>
   readonly requests: Array<{ readonly method: string; readonly params: ReadonlyArray<unknown> }>
-  /** How often a method was called. */
+  /** The number of times a method was called. */
   readonly count: (method: string) => number
   readonly behave: (method: string, behaviour: Behaviour | undefined) => void
   /** The wallet's present chain, and the chains that it knows. */

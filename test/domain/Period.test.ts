@@ -1,4 +1,4 @@
-// Which time zones are accepted, and which are stored.
+// The time zones that are accepted, and those that are stored.
 import { describe, expect, test } from "bun:test"
 import { Option, Schema } from "effect"
 import { periodOf, StoredTimeZone, TimeZone } from "../../src/domain/Period.ts"

@@ -1,4 +1,4 @@
-// How the claim of a settled payment moves if the chain no longer shows its transfer.
+// The claim of a settled payment moves if the chain no longer shows its transfer.
 
 import { describe, expect } from "bun:test"
 import { Effect, Option, Result } from "effect"

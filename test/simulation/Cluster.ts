@@ -51,7 +51,7 @@ interface Materials {
 /** People hang up after this long. */
 const patience = "20 seconds"
 
-/** How often each worker polls. */
+/** The interval at which each worker polls. */
 const paceMillis = 5_000
 
 export class Cluster {

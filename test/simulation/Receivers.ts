@@ -39,7 +39,7 @@ const count = (counts: Map<string, number>, id: string) => counts.set(id, (count
 
 export class Receivers {
   readonly posts: Array<Post> = []
-  /** How often each delivery was sent, and how often its sender learned that it was accepted. */
+  /** The number of times each delivery was sent, and its sender learned that it was accepted. */
   readonly sends = new Map<string, number>()
   readonly heard = new Map<string, number>()
   readonly #world: World

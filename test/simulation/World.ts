@@ -11,7 +11,7 @@ export interface Owner {
   readonly name: string
   /** Tasks and timers of an abandoned instance never run. */
   alive: boolean
-  /** How far its clock is ahead. */
+  /** The lead of its clock. */
   skewMillis: number
   /** None of its tasks runs before this time of the world. */
   frozenUntil?: number

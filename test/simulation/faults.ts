@@ -86,9 +86,9 @@ const shortly = (answer: unknown) =>
   Bun.inspect(answer, { depth: 3, compact: true }).replaceAll(/\s+/g, " ").slice(0, 600)
 
 export class FaultBoard {
-  /** How often each fault occurred. */
+  /** The number of times each fault occurred. */
   readonly hits = new Map<FaultName, number>()
-  /** How often each fault point of the product was passed. */
+  /** The number of times each fault point of the product was passed. */
   readonly points = new Map<string, number>()
   /** The fault points of the product. */
   readonly builtPoints = new Set<string>()

@@ -30,7 +30,7 @@ type Answer = Range | "behind" | "lacking"
  * Machines behind one address may differ by this much of the chain. A block that is missing further below is lacking.
  */
 const lagMillis = 128_000
-/** How far a log index may be behind the node's blocks. */
+/** The number of blocks that a log index may be behind its node. */
 const indexLagMillis = 30_000
 
 const RangeLogs = Schema.Array(RangeLog)

@@ -1,5 +1,6 @@
-// Checks that each network's configured mnemonic derives the wallets in this database. Until it does, no key is derived
-// from it, so nothing is signed, reserved or relayed there.
+// For each network: true if the configured mnemonic derives the wallets in this database, as
+// app/secrets/layerCheckedSecrets.ts decides. While false, no key is derived, so nothing is signed, reserved or relayed
+// there.
 import { Context } from "effect"
 import type { Env } from "../../domain/Chain.ts"
 import { byEnv } from "../../domain/networks.ts"

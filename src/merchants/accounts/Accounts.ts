@@ -30,7 +30,7 @@ import { hashOf, newToken } from "./Accounts/Token.ts"
 import { SecondFactors } from "./SecondFactors.ts"
 import { type SeenFrom, type Session, type Started, sessionMillis, type User } from "./Session.ts"
 
-/** How long a browser stays known after a sign-in. */
+/** The time for which a browser stays known after a sign-in. */
 export const browserMillis = 365 * 24 * 3_600_000
 
 export interface SignUp {

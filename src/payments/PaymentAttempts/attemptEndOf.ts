@@ -13,14 +13,14 @@ export interface SentAttempt {
   readonly nonce: bigint
 }
 
-/** How far a wallet's node may be ahead of ours. */
+/** The largest lead of a wallet's node over ours. */
 const lagMillis = 10_000
 /** The depth that a reorganisation may replace. A nonce used there may become free again. */
 const replacedMillis = 10_000
 
 /**
- * How long a wallet may keep its prompt open. Some wallets ignore the page's nonce and choose their own, so until
- * then, another transaction with the nonce does not prove that the prompt is closed.
+ * The time for which a wallet may keep its prompt open. Some wallets ignore the page's nonce and choose their own, so
+ * until then, another transaction with the nonce does not prove that the prompt is closed.
  */
 const promptMillis = 10 * 60_000
 

@@ -1,13 +1,4 @@
-// Ranks the payments that an incoming transfer may settle, most likely first:
-// 0. A report contains its transaction.
-// 1. An open attempt has its nonce.
-// 2. An ended attempt has its nonce.
-// 3. An attempt is open.
-// 4. An attempt has ended.
-// 5. Each attempt was announced in the transfer's own block, and another account sent the transfer, as relayers do:
-//    the order is unknown.
-// Within a rank, pending payments come before failed ones, attempts announced by the block's time before later
-// ones, and newer attempts before older ones.
+// Ranks the payments that an incoming transfer may settle, most likely first.
 import type { Address } from "../../domain/Chain.ts"
 import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
@@ -42,7 +33,16 @@ const isAfter = (
   )
 }
 
-/** Ranks how likely the transfer belongs to a payment, with the attempts that support it. */
+/**
+ * The rank of a payment for the transfer, with the attempts that support it:
+ * 0. A report contains its transaction.
+ * 1. An open attempt has its nonce.
+ * 2. An ended attempt has its nonce.
+ * 3. An attempt is open.
+ * 4. An attempt has ended.
+ * 5. Each attempt was announced in the transfer's own block, and another account sent the transfer, as relayers do:
+ *    the order is unknown.
+ */
 const rankOf = (
   transfer: Transfer,
   { attempts, reportedAt }: Match,
@@ -67,6 +67,10 @@ const withCountingAttempts = (transfer: Transfer, match: Match, sender: Transfer
 export const isNamed = (transfer: Transfer, match: Match, sender: TransferSender): boolean =>
   rankOf(transfer, withCountingAttempts(transfer, match, sender), sender).rank <= 1
 
+/**
+ * The matches, most likely first. Within a rank, pending payments come before failed ones, attempts announced by the
+ * block's time before later ones, and newer attempts before older ones.
+ */
 export const matchOrder = (
   transfer: Transfer,
   matches: ReadonlyArray<Match>,

@@ -80,7 +80,7 @@ export const RefundTerms = {
   id: Schema.optionalKey(
     Uuid.annotate({
       description:
-        "Your id of the refund. A repeated id returns the same refund. By default the service generates it."
+        "Your id for the refund. A repeated id returns the same refund. By default the service generates it."
     })
   ),
   amount: Schema.optionalKey(UsdAmount.annotate({ description: "By default the whole refundable amount." })),

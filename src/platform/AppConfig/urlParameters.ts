@@ -2,7 +2,7 @@
 // or prevents the service from starting: a security parameter is never silently ignored.
 
 export interface Parameters {
-  /** Why the service does not start, in sentences. They name a parameter and never show a value. */
+  /** The reasons why the service does not start, in sentences. They name a parameter and never show a value. */
   readonly refused: ReadonlyArray<string>
   /** Parameters that are accepted and change nothing. */
   readonly withoutEffect: ReadonlyArray<string>

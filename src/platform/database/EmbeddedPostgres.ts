@@ -19,7 +19,7 @@ export interface EmbeddedPostgres {
   readonly database: "postgres"
 }
 
-/** How long a leaving process waits for another that starts or stops the server. */
+/** The time a leaving process waits for another that starts or stops the server. */
 const leaveMillis = 5_000
 const watchEvery = "1 second"
 

@@ -16,7 +16,7 @@ import { causeOf } from "./migrate.ts"
 const waits = [0, 2, 8] as const
 /** The time that a replica has to respond to this check. */
 const checkTimeout = "150 millis"
-/** How long a failed replica is not used. */
+/** The time for which a failed replica is not used. */
 const pauseMillis = 5_000
 
 export interface Replica {

@@ -5,8 +5,8 @@ import { causeOf } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
 /**
- * Why the database stores nothing although it answers, in its own words: its disk is full (SQLSTATE 53100). Undefined
- * if it stores rows. Writes a temporary table, whose rows need new pages in a file, and rolls back.
+ * The reason why the database stores nothing although it answers, in its own words: its disk is full (SQLSTATE 53100).
+ * Undefined if it stores rows. Writes a temporary table, whose rows need new pages in a file, and rolls back.
  */
 export const whyNotStoring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

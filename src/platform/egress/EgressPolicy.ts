@@ -16,7 +16,7 @@ export interface EgressBudgets {
   readonly bodyBytes: number
   /** The number of body bytes returned to the caller. */
   readonly shownBytes: number
-  /** How long an idle connection waits for the next delivery: less than common servers' own limit. */
+  /** The time an idle connection waits for the next delivery: less than common servers' own limit. */
   readonly idleMillis: number
 }
 

@@ -8,7 +8,7 @@ import type { CodedError, ErrorFields } from "../../domain/Errors.ts"
 /** One invalid place in a request. */
 export const Detail = Schema.Struct({
   path: Schema.String.annotate({
-    description: "Where: a place in the body, path or query, or a field of the payment.",
+    description: "The location: a place in the body, path or query, or a field of the payment.",
     examples: ["body.amount"]
   }),
   message: Schema.String.annotate({ description: "The error at this path, and the value to send instead." }),
@@ -23,7 +23,7 @@ export const ErrorBody = <const C extends ReadonlyArray<ErrorCode>>(codes: C) =>
     message: Schema.String.annotate({ description: "The remedy, for the developer." }),
     requestId: Schema.String.annotate({ description: "Also in the header `x-request-id`." }),
     docUrl: Schema.String.annotate({ description: "The page that explains the code.", format: "uri" }),
-    retryable: Schema.Boolean.annotate({ description: "Whether the same request may succeed later." }),
+    retryable: Schema.Boolean.annotate({ description: "True if the same request may succeed later." }),
     reason: Schema.optionalKey(
       Schema.String.annotate({ description: "A more specific cause, if the code has several." })
     ),

@@ -13,7 +13,10 @@ export interface Mail {
   readonly urgent?: boolean
 }
 
-/** How long the record of a sent or abandoned email is stored. Its text, for example a link, is deleted earlier. */
+/**
+ * The time for which the record of a sent or abandoned email is stored. Its text, for example a link, is deleted
+ * earlier.
+ */
 const retentionMillis = 30 * 24 * 3_600_000
 
 const QueuedMail = Schema.Struct({

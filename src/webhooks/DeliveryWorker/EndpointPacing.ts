@@ -1,7 +1,5 @@
 // Limits the concurrent attempts of one endpoint: one at first, more while it responds quickly, a few while it responds
-// slowly, one when it fails. A hanging endpoint therefore uses little of the shared capacity, and a slow one is still
-// served concurrently. An endpoint at the maximum leases twice as many deliveries ahead, so sending does not wait for
-// the database.
+// slowly, one when it fails.
 import { Deferred, Effect } from "effect"
 import type { EndpointCapacity } from "../WebhookRepo/WebhookStore.ts"
 
@@ -56,7 +54,11 @@ export interface EndpointPacing {
   readonly capacities: (room: "none" | "some" | "ample") => ReadonlyArray<EndpointCapacity>
 }
 
-/** `now` in milliseconds of any monotonic clock. */
+/**
+ * `now` in milliseconds of any monotonic clock. A hanging endpoint uses little of the shared capacity, and a slow one
+ * is still served concurrently. An endpoint at the maximum leases twice as many deliveries ahead, so sending does not
+ * wait for the database.
+ */
 export const makeEndpointPacing = (now = () => performance.now()): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
   /** True if the last lease had capacity for leasing ahead. */

@@ -1,7 +1,5 @@
 // Lets a lease start reading a long queue where the last one stopped, instead of at its beginning, where index entries
-// of delivered rows pile up: any open transaction keeps vacuum and index scans from removing them. Rows committed out of
-// order lie slightly before the latest lease; older rows are found when all queues are read completely, up to twenty
-// times a second.
+// of delivered rows pile up: any open transaction keeps vacuum and index scans from removing them.
 import type { LeasedDelivery, QueueStart } from "../WebhookRepo/WebhookStore.ts"
 
 /** The number of dead entries that makes a separate start worthwhile for a queue. */
@@ -29,7 +27,10 @@ export interface QueueStarts {
   readonly note: (begun: number, ended: number, deliveries: ReadonlyArray<LeasedDelivery>) => void
 }
 
-/** Times are in milliseconds of a monotonic clock. */
+/**
+ * Times are in milliseconds of a monotonic clock. Rows committed out of order lie slightly before the latest lease;
+ * older rows are found when all queues are read completely, up to twenty times a second.
+ */
 export const makeQueueStarts = (): QueueStarts => {
   const queues = new Map<string, Queue>()
   let nextFullReadAt = 0

@@ -15,7 +15,7 @@ import { isSameSignature, type Judgements, type Payee } from "./judgements.ts"
 import { type Obstacle, paymentTaken, refused, used } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
-/** How long other instances leave a settlement to the instance that registered it. */
+/** The time for which other instances leave a settlement to the instance that registered it. */
 const firstCheckMillis = 20_000
 
 export const makeSettling = (

@@ -85,7 +85,7 @@ const toSettlement = (row: typeof Row.Type): X402Settlement => ({
 export const decodeSettlements = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeRows(rows), (all) => all.map(toSettlement))
 
-/** How long a success is repeated to the same caller. */
+/** The time for which a success is repeated to the same caller. */
 export const repeatedMillis = 10 * 60_000
 
 /** True if the caller may receive the success: it is delivered once, and repeated to the same identity. */

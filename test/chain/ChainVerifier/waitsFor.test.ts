@@ -1,4 +1,4 @@
-// How certain a transfer's block must be, by the amount of its payment.
+// The certainty that a transfer's block needs, by the amount of its payment.
 import { describe, expect, test } from "bun:test"
 import { judgeBlock } from "../../../src/chain/ChainVerifier/judgeBlock.ts"
 import { type TransactionFacts, waitsFor } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"

@@ -1,4 +1,4 @@
-// How a wallet judges its nodes: when a nonce is lost to another transaction, and what a transaction costs.
+// A wallet's judgement of its nodes: when a nonce is lost to another transaction, and what a transaction costs.
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { generatePrivateKey } from "viem/accounts"

@@ -1,4 +1,4 @@
-// When the alert of an empty wallet is raised and resolved.
+// The times at which the alert of an empty wallet is raised and resolved.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

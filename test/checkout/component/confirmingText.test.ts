@@ -1,4 +1,4 @@
-// How long the page tells a buyer to wait, by network and amount.
+// The time that the page tells a buyer to wait, by network and amount.
 import { expect, test } from "bun:test"
 import type { CheckoutContext } from "../../../src/checkout/component/CheckoutContext.ts"
 import { initial } from "../../../src/checkout/component/Model.ts"

@@ -15,7 +15,7 @@ export interface UnderWay {
   readonly command: Command
   readonly epoch: number
   readonly account: string | undefined
-  /** How far the wallet's requests for a transfer have come. */
+  /** The progress of the wallet's requests for a transfer. */
   readonly asked: "nothing" | "identity" | "transfer"
 }
 

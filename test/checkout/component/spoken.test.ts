@@ -1,4 +1,4 @@
-// What a screen reader announces.
+// The announcements of a screen reader.
 import { expect, test } from "bun:test"
 import { spoken } from "../../../src/checkout/component/render/spoken.ts"
 

@@ -1,4 +1,4 @@
-// What the page offers a buyer whose browser stores nothing.
+// The page's offer to a buyer whose browser stores nothing.
 import { expect, test } from "bun:test"
 import { initial } from "../../../src/checkout/component/Model.ts"
 import { failedScreen } from "../../../src/checkout/component/render/endScreens.ts"

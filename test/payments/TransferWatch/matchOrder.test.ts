@@ -1,4 +1,4 @@
-// Which of several payments an incoming transfer settles.
+// The payment, of several, that an incoming transfer settles.
 import { describe, expect, test } from "bun:test"
 import { Address } from "../../../src/domain/Chain.ts"
 import { MerchantId } from "../../../src/domain/Merchant.ts"

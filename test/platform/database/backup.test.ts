@@ -32,7 +32,7 @@ interface Keys {
 }
 interface Write {
   readonly id: string
-  /** When the answer arrived. */
+  /** The time at which the answer arrived. */
   readonly at: number
 }
 

@@ -1,4 +1,4 @@
-// Which errors count as an outage of the database, and not as a fault of the service.
+// Errors that count as an outage of the database, and not as a fault of the service.
 import { expect } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Redacted } from "effect"

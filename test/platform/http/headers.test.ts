@@ -1,4 +1,4 @@
-// How the server reads a request's headers off the wire.
+// The server's reading of a request's headers off the wire.
 import { expect, test } from "bun:test"
 import { connect } from "node:net"
 import { Effect, Layer } from "effect"

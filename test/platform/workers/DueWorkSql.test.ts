@@ -1,4 +1,4 @@
-// When workers are woken, on Postgres: at the time of the next due row, whoever has inserted it.
+// Workers are woken, on Postgres, at the time of the next due row, whoever has inserted it.
 import { expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-// Which work runs in which turn of the event loop.
+// The work that runs in each turn of the event loop.
 import { expect, test } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { LoopTurns } from "../../../src/platform/workers/LoopTurns.ts"

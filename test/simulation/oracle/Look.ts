@@ -99,7 +99,7 @@ export interface Look {
   readonly reported: ReadonlySet<string>
   /** The gas that may be paid for a merchant in a day. */
   readonly board: FaultBoard
-  /** How long a payment waits for its buyer. */
+  /** The time a payment waits for its buyer. */
   readonly expiryMillis: number
   /** Unpaid payments that expired before this time must have failed by now. */
   readonly overdueBefore: number | undefined

@@ -4,7 +4,7 @@ import type { Nature } from "../Nature.ts"
 import { atEnd } from "./atEnd.ts"
 import { type AttemptOf, type Invariants, type Look, type Rows, whyDropped } from "./Look.ts"
 
-/** How long a payment may take to settle. */
+/** The time a payment may take to settle. */
 const latelyMillis = 15_000
 
 export interface Broken {

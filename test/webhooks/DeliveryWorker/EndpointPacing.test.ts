@@ -1,4 +1,4 @@
-// How many attempts one endpoint may have at a time.
+// The number of attempts that one endpoint may have at a time.
 import { expect, test } from "bun:test"
 import { Effect } from "effect"
 import {

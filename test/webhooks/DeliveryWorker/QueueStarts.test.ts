@@ -1,4 +1,4 @@
-// Which queues a lease does not read from their beginning, and how often all are read in full.
+// The queues that a lease does not read from their beginning, and the times at which all are read in full.
 import { expect, test } from "bun:test"
 import { makeQueueStarts } from "../../../src/webhooks/DeliveryWorker/QueueStarts.ts"
 import type { LeasedDelivery } from "../../../src/webhooks/WebhookRepo/WebhookStore.ts"

@@ -7,7 +7,7 @@ import { Resolver } from "../../../platform/egress/Resolver.ts"
 import { EndpointUrlRepo } from "../../../webhooks/EndpointUrlRepo.ts"
 import { type Finding, ok, warning } from "./Finding.ts"
 
-/** The number of endpoints to check, most recently used first. */
+/** The number of unresponsive endpoints to check. */
 const maxChecked = 50
 
 const whatToDo: { readonly [F in PostFailure]: string } = {
@@ -22,7 +22,7 @@ const whatToDo: { readonly [F in PostFailure]: string } = {
 
 /** One finding per host of a webhook endpoint. Opens a TLS connection, sends nothing and closes it. */
 export const endpointFindings = Effect.gen(function* () {
-  const urls = yield* Effect.flatMap(EndpointUrlRepo, (repo) => repo.recent(maxChecked))
+  const urls = yield* Effect.flatMap(EndpointUrlRepo, (repo) => repo.unresponsive(maxChecked))
   const { reach } = yield* Reach
   const byHost = new Map(urls.map((url) => [URL.parse(url)?.host ?? "?", url]))
   return yield* Effect.forEach(

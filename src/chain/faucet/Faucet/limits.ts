@@ -1,4 +1,4 @@
-// How long a full limit of the faucet blocks further grants.
+// The time for which a full limit of the faucet blocks further grants.
 import { Address } from "../../../domain/Chain.ts"
 import { type FaucetLimit, faucetLimits } from "../../../domain/faucetLimits.ts"
 

@@ -31,7 +31,7 @@ import { takeInheritedLock } from "../takeInheritedLock.ts"
 
 /** The longest path of a socket's address, without its terminator (Linux 107 bytes, macOS 103). */
 const maxSocketPathLength = 103
-/** How long the start of a server that ends immediately is retried: a killed server may still be ending. */
+/** The time for which the start of a server that ends immediately is retried: a killed server may still be ending. */
 const retryMillis = 10_000
 const stopMillis = 15_000
 const logLimitBytes = 10_000_000

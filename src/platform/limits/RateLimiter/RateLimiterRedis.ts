@@ -24,7 +24,7 @@ return '0'
 
 const Wait = Schema.FiniteFromString
 
-/** How long a request waits for Redis before it falls back to the local limit. A probe waits ten times as long. */
+/** The time a request waits for Redis before it falls back to the local limit. A probe waits ten times as long. */
 export const RedisTimeout = Context.Reference<Duration.Input>("quittance/platform/RedisTimeout", {
   defaultValue: () => "50 millis"
 })

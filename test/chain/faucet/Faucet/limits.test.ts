@@ -1,4 +1,4 @@
-// How long a recipient waits whose limits are full.
+// The time that a recipient waits whose limits are full.
 import { expect, test } from "bun:test"
 import { longestWait } from "../../../../src/chain/faucet/Faucet/limits.ts"
 

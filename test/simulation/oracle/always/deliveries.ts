@@ -5,7 +5,7 @@ import { type Invariants, isUninterrupted, type Look } from "../Look.ts"
 const settlementsOf = ({ rows }: Look) => rows.deliveries.filter(({ type }) => type === "payment.settled")
 
 const retryMillis = [60_000, 240_000]
-/** How late a retry may be: workers poll, and the world's time moves in steps at the end. */
+/** The largest delay of a retry: workers poll, and the world's time moves in steps at the end. */
 const lateMillis = 90_000
 
 export const deliveries: Invariants = {

@@ -28,7 +28,7 @@ const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Addr
 const shownBy = (payment: PaymentOf) =>
   `${payment.status} ${payment.settledAt?.getTime()} ${payment.reported?.evidence.transactionId} ${payment.reported?.evidence.payer}`
 
-/** How long nodes are asked for a transfer's sender. */
+/** The time for which nodes are asked for a transfer's sender. */
 const senderPatienceMillis = 10 * 60_000
 
 export const payments: Invariants = {

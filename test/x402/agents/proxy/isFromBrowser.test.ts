@@ -1,4 +1,4 @@
-// Which requests to the agent proxy come from a web page.
+// Requests to the agent proxy that come from a web page.
 import { describe, expect, test } from "bun:test"
 import { isFromBrowser } from "../../../../src/packages/agent-proxy/isFromBrowser.ts"
 
