@@ -289,7 +289,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    noteAddressShown: Effect.fn("AttemptRepo.noteAddressShown")(function* (paymentId, at) {
+    recordAddressShown: Effect.fn("AttemptRepo.noteAddressShown")(function* (paymentId, at) {
       // Takes the payment's lock, as expiry does: for a one-time link, the payment has expired or the address was
       // shown, never both.
       const rows = yield* sql`
@@ -323,7 +323,7 @@ export class AttemptRepo extends Context.Service<AttemptRepo, AttemptStore>()(
     unclaimedTransfer: () => Effect.succeedNone,
     mayPayAnotherPayment: () => Effect.succeed(false),
     awaitsReported: () => Effect.succeed(false),
-    noteAddressShown: () => Effect.succeed(false),
+    recordAddressShown: () => Effect.succeed(false),
     closeAttempt: () => Effect.void
   })
 }

@@ -114,7 +114,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
         (row): DroppedClaim => ({
           payment: toPayment(row),
           transactionId: row.claimed_transaction_id,
-          isNoted: row.is_noted,
+          isRecorded: row.is_noted,
           nonces: row.nonces
         })
       )

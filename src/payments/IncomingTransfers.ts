@@ -124,10 +124,10 @@ export class IncomingTransfers extends Context.Service<
               : new IncomingTransferExplained()
           const evidence = evidenceOf(transfer)
           if (isDropped) {
-            const followed = yield* payments.follow(payment.value, evidence, { byPerson: true })
-            if (followed._tag === "Followed") return payment.value
+            const replaced = yield* payments.replaceClaim(payment.value, evidence, { byPerson: true })
+            if (replaced._tag === "Replaced") return payment.value
             yield* transferRepo.releaseLease(transfer.id, paymentId, at)
-            return yield* followed._tag === "Pending" ? undecided(followed) : notAttachable("settled")
+            return yield* replaced._tag === "Pending" ? undecided(replaced) : notAttachable("settled")
           }
           const check = yield* payments.check(
             payment.value,

@@ -302,7 +302,7 @@ export class PaymentAttempts extends Context.Service<
             if (payment.value.status === "settled") return yield* new PaymentSettled()
             if (payment.value.status === "failed") return yield* new PaymentFailed()
             // The payment may end in the meantime.
-            if (yield* attemptRepo.noteAddressShown(paymentId, yield* DateTime.nowAsDate))
+            if (yield* attemptRepo.recordAddressShown(paymentId, yield* DateTime.nowAsDate))
               return payment.value
           }
         }),

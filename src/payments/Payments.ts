@@ -123,7 +123,7 @@ export class Payments extends Context.Service<
       const reach = yield* ChainReach
       const turn = yield* ReportTurns
       const provenPayer = makeProvenPayer(buyers, repo, baseUrl)
-      const { check, decided, follow } = makeEvidenceCheck({
+      const { check, outcomeIfClosed, replaceClaim } = makeEvidenceCheck({
         ...{ repo, chain, wake },
         claimRepo: yield* ClaimRepo,
         transferRepo: yield* TransferRepo,
@@ -181,7 +181,7 @@ export class Payments extends Context.Service<
 
       /** The last verdict that this process recorded for each evidence, so that a polling page writes it once. */
       const noted = new BoundedMap<string, string>(notedVerdicts)
-      const noteChange = Effect.fnUntraced(function* (
+      const recordChange = Effect.fnUntraced(function* (
         paymentId: PaymentId,
         evidence: Evidence,
         check: ReportCheck
@@ -191,7 +191,7 @@ export class Payments extends Context.Service<
         const key = `${paymentId} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
         if (noted.get(key) === verdict.reason) return
         noted.set(key, verdict.reason)
-        yield* repo.noteVerdict(paymentId, evidence, verdict)
+        yield* repo.recordVerdict(paymentId, evidence, verdict)
       })
 
       const report = Effect.fnUntraced(function* (
@@ -220,25 +220,25 @@ export class Payments extends Context.Service<
 
         const { payment, attemptBlock } = stored.value
         const outcome =
-          decided(payment, evidence) ??
+          outcomeIfClosed(payment, evidence) ??
           (yield* check(payment, evidence, at, openedSince(payment, attemptBlock)))
         switch (outcome._tag) {
           case "Refused": {
             if (isMismatchError(outcome.error)) {
               const verdict = verdictOf(outcome, yield* DateTime.nowAsDate)
               if (outcome.final && verdict !== undefined) {
-                yield* repo.noteCheck(paymentId, evidence, verdict, {
-                  heldUntil: nextCheckAt,
+                yield* repo.recordCheck(paymentId, evidence, verdict, {
+                  leaseUntil: nextCheckAt,
                   nextCheckAt: null
                 })
               } else {
-                yield* noteChange(paymentId, evidence, outcome)
+                yield* recordChange(paymentId, evidence, outcome)
               }
             }
             return yield* payment.status === "failed" ? new PaymentFailed() : outcome.error
           }
           case "Pending":
-            yield* noteChange(paymentId, evidence, outcome)
+            yield* recordChange(paymentId, evidence, outcome)
             return outcome.reason === "rpc_unavailable"
               ? yield* new ChainUnavailable({ retryAfter: chainRetryAfter })
               : { _tag: "Pending", payment: outcome.payment }
@@ -247,7 +247,7 @@ export class Payments extends Context.Service<
         }
       })
 
-      return Payments.of({ open, resume, report, check, follow })
+      return Payments.of({ open, resume, report, check, replaceClaim })
     })
   ).pipe(Layer.provide(IntentTokens.layer))
 }

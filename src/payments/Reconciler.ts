@@ -20,7 +20,7 @@ import { openedSince, type ReportCheck } from "./Payments/evidenceCheck.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
 import { Payments } from "./Payments.ts"
 import { TransferRepo } from "./TransferRepo.ts"
-import { watchNoteOf } from "./watchNoteOf.ts"
+import { watchResultOf } from "./watchResultOf.ts"
 
 /** Delays between checks of a report that the chain has not decided: 5 s doubling to 5 minutes. */
 const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
     attemptBlock,
     checks,
     evidence,
-    heldUntil,
+    leaseUntil,
     payment,
     reportedAt
   }: DueReport) {
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
     const deadline = plusMillis(reportedAt, unverifiedMillis)
     const now = yield* DateTime.nowAsDate
     const nextCheckAt = yield* nextCheck(answer, checks, now, deadline)
-    yield* repo.noteCheck(payment.id, evidence, verdict, { heldUntil, nextCheckAt })
+    yield* repo.recordCheck(payment.id, evidence, verdict, { leaseUntil, nextCheckAt })
   })
 
   /** The time of a report's next check; null once the chain's answer is final, or conclusive past the deadline. */
@@ -101,29 +101,29 @@ const make = Effect.gen(function* () {
 
   const watch = Effect.fn("Reconciler.watch")(function* (transfer: WatchedTransfer) {
     const status = yield* chain.blockStatus(transfer.env, transfer)
-    const note = watchNoteOf(transfer.droppedAt, status, yield* DateTime.nowAsDate)
+    const result = watchResultOf(transfer.droppedAt, status, yield* DateTime.nowAsDate)
     // Before the check is recorded, so that an instance that stops between the two leaves no alert open. Another
     // transfer may have replaced this one between a check that missed it and its alert.
-    if ((transfer.droppedAt !== null || transfer.isReplacement) && note.droppedAt === null) {
+    if ((transfer.droppedAt !== null || transfer.isReplacement) && result.droppedAt === null) {
       yield* alerts.resolve("transfer_dropped", transfer.paymentId)
     }
     // If another instance has taken the transfer since, that instance alerts.
-    if (!(yield* repo.noteWatched(transfer, note))) return
+    if (!(yield* repo.recordWatched(transfer, result))) return
     // After the check is recorded, so that the person who is alerted can no longer refund the payment. Raised at each
     // check, because an instance may stop between the two.
-    if (status._tag === "Dropped" && note.droppedAt !== null) {
+    if (status._tag === "Dropped" && result.droppedAt !== null) {
       yield* alerts.raise({
         kind: "transfer_dropped",
         tenant: Option.some(transfer),
         subject: transfer.paymentId,
-        since: note.droppedAt,
+        since: result.droppedAt,
         message: `The transfer that settled payment ${transfer.paymentId} is no longer on the chain (${status.reason}). The payment stays settled, but you may not have received the money. Agree with the buyer how to proceed.`
       })
     }
   })
 
   for (const env of executing.filter((candidate) => networks[candidate].execution !== "open")) {
-    const due = yield* repo.checkRecorded(env, startedAt)
+    const due = yield* repo.requeueRecordedReports(env, startedAt)
     if (due > 0)
       yield* Effect.logInfo(
         `Checking ${pluralised(due, "report")} on ${networks[env].name}, recorded while it was closed`

@@ -108,7 +108,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       return transfers.toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
     }, Effect.orDie),
 
-    noteMatch: Effect.fn("TransferRepo.noteMatch")(function* (id, outcome) {
+    recordMatch: Effect.fn("TransferRepo.noteMatch")(function* (id, outcome) {
       yield* "kind" in outcome
         ? sql`
             UPDATE incoming_transfers t SET kind = ${outcome.kind}, payment_id = ${claimOf},
@@ -194,7 +194,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       return rows.map(({ merchant_id, env, count }) => ({ merchantId: merchant_id, env, count }))
     }, Effect.orDie),
 
-    noteAlerted: Effect.fn("TransferRepo.noteAlerted")(function* (tenant, storedBefore, at) {
+    recordAlerted: Effect.fn("TransferRepo.noteAlerted")(function* (tenant, storedBefore, at) {
       yield* sql`
         UPDATE incoming_transfers SET alerted_at = ${at}
         WHERE ${ofTenant(tenant)} AND ${isOpen} AND alerted_at IS NULL AND created_at < ${storedBefore}`
@@ -227,13 +227,13 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     signedFor: () => Effect.succeedNone,
     matchesOf: () => Effect.succeed([]),
     likelyPayments: () => Effect.succeed([]),
-    noteMatch: () => Effect.void,
+    recordMatch: () => Effect.void,
     findTransfer: () => Effect.succeedNone,
     listTransfers: () => Effect.succeed([]),
     handleTransfer: () => Effect.succeed(false),
     leaseForPayment: () => Effect.succeed(false),
     releaseLease: () => Effect.void,
     unalerted: () => Effect.succeed([]),
-    noteAlerted: () => Effect.void
+    recordAlerted: () => Effect.void
   })
 }

@@ -56,7 +56,7 @@ const make = Effect.gen(function* () {
         subject: `${tenant.merchantId} ${tenant.env} ${at.toISOString().slice(0, 10)}`,
         message: `${count === 1 ? "A transfer" : `${count} transfers`} reached your receiving address and ${count === 1 ? "matches" : "match"} no payment. Attach each to its payment, or mark it as handled.`
       })
-      yield* transferRepo.noteAlerted(tenant, storedBefore, at)
+      yield* transferRepo.recordAlerted(tenant, storedBefore, at)
     }
   })
 

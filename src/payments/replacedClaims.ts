@@ -27,7 +27,7 @@ export const replacedClaims = Effect.fnUntraced(function* (
   if (sender === undefined) return undefined
   if (sender.address !== transfer.payer) return []
   return yield* Effect.filter(
-    claims.filter(({ isNoted, nonces }) => isNoted || nonces.includes(sender.nonce)),
+    claims.filter(({ isRecorded, nonces }) => isRecorded || nonces.includes(sender.nonce)),
     ({ nonces, transactionId }) =>
       Effect.map(chain.sender(transfer.env, transactionId), (former) =>
         // If nodes have forgotten the dropped transaction, the nonce that its payer announced counts.

@@ -124,11 +124,11 @@ const make = Effect.gen(function* () {
       })
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))
-    queueStarts.note(begun, yield* monotonicMillis, deliveries)
+    queueStarts.recordLease(begun, yield* monotonicMillis, deliveries)
     const attempted = deliveries.map(admit)
     const startAll = Effect.forEach(attempted, (attempt) => FiberSet.run(fibers, attempt), { discard: true })
     yield* FiberSet.run(fibers, startAll)
-    yield* heartbeat.note(running.size)
+    yield* heartbeat.record(running.size)
     // While these are sent, the next deliveries of a fast endpoint are leased.
     const counts = Map.groupBy(deliveries, ({ target }) => target.endpointId)
     const isFilled = capacities.some(

@@ -117,11 +117,11 @@ describe("AttemptRepo on Postgres", () => {
         expect(yield* isForAnother(other, payer, 1, 86_400)).toBeTrue()
         for (const one of [reported, dearer]) expect(yield* isForAnother(one, payer, 1, 1)).toBeFalse()
         expect(yield* isForAnother(other, address("d"), 1, 1)).toBeFalse()
-        yield* repo.noteCheck(
+        yield* repo.recordCheck(
           reported.id,
           report.evidence,
           { reason: "no_transfer", at: start },
-          { heldUntil: after(60), nextCheckAt: null }
+          { leaseUntil: after(60), nextCheckAt: null }
         )
         expect(yield* isForAnother(other, payer, 1, 1)).toBeFalse()
       })
@@ -194,7 +194,7 @@ describe("AttemptRepo on Postgres", () => {
           ["finalized", hash(1)]
         ] as const
         for (const [index, [reason, confirming]] of verdicts.entries()) {
-          yield* repo.noteVerdict(payment.id, evidence, { reason, at: after(index + 1) })
+          yield* repo.recordVerdict(payment.id, evidence, { reason, at: after(index + 1) })
           expect([reason, yield* confirmingOf(tenant, payment)]).toEqual([reason, confirming])
         }
         yield* repo.settle(yield* settlementOf(payment, hash(1)))
@@ -229,14 +229,14 @@ describe("AttemptRepo on Postgres", () => {
         const report = { ...tenant, paymentId: later.id, evidence: evidenceOf(hash(1)) }
         yield* repo.report({ ...report, payerType: "human", at: after(6), nextCheckAt: after(60) })
         expect(yield* confirmingOf(tenant, announced)).toBeNull()
-        yield* repo.noteCheck(
+        yield* repo.recordCheck(
           later.id,
           report.evidence,
           { reason: "too_old", at: after(7) },
-          { heldUntil: after(60), nextCheckAt: null }
+          { leaseUntil: after(60), nextCheckAt: null }
         )
         expect(yield* confirmingOf(tenant, announced)).toBe(hash(1))
-        yield* transferRepo.noteMatch(id, { kind: "unknown" })
+        yield* transferRepo.recordMatch(id, { kind: "unknown" })
         expect(yield* confirmingOf(tenant, announced)).toBeNull()
       })
   )
@@ -247,9 +247,9 @@ describe("AttemptRepo on Postgres", () => {
       const attemptRepo = yield* AttemptRepo
       const tenant = yield* newTenant()
       const payment = yield* opened(tenant)
-      expect(yield* attemptRepo.noteAddressShown(payment.id, after(1))).toBeTrue()
+      expect(yield* attemptRepo.recordAddressShown(payment.id, after(1))).toBeTrue()
       yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(60) })
-      expect(yield* attemptRepo.noteAddressShown(payment.id, after(61))).toBeFalse()
+      expect(yield* attemptRepo.recordAddressShown(payment.id, after(61))).toBeFalse()
     })
   )
 })

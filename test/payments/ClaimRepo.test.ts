@@ -34,7 +34,7 @@ describe("ClaimRepo on Postgres", () => {
       yield* repo.settle(yield* settlementOf(payment, hash(1)))
       yield* repo.takeWatched("test", after(60), after(90), 10)
       const lost = { droppedAt: after(61), watchAt: null }
-      expect(yield* repo.noteWatched({ paymentId: payment.id, heldUntil: after(90) }, lost)).toBeTrue()
+      expect(yield* repo.recordWatched({ paymentId: payment.id, leaseUntil: after(90) }, lost)).toBeTrue()
       yield* arrived(tenant, hash(2))
       expect(yield* repo.takeWatched("test", after(99999), after(999999), 10)).toHaveLength(0)
       yield* arrived(tenant, hash(1), after(80))
@@ -43,8 +43,8 @@ describe("ClaimRepo on Postgres", () => {
       expect(yield* repo.takeWatched("test", after(140), after(170), 10)).toMatchObject([
         { paymentId: payment.id, droppedAt: after(61) }
       ])
-      yield* repo.noteWatched(
-        { paymentId: payment.id, heldUntil: after(170) },
+      yield* repo.recordWatched(
+        { paymentId: payment.id, leaseUntil: after(170) },
         { droppedAt: null, watchAt: null }
       )
       // A final block is not watched.
@@ -75,7 +75,7 @@ describe("ClaimRepo on Postgres", () => {
       const lose = Effect.gen(function* () {
         yield* repo.takeWatched("test", after(60), after(90), 10)
         const lost = { droppedAt: after(61), watchAt: null }
-        expect(yield* repo.noteWatched({ paymentId: payment.id, heldUntil: after(90) }, lost)).toBeTrue()
+        expect(yield* repo.recordWatched({ paymentId: payment.id, leaseUntil: after(90) }, lost)).toBeTrue()
       })
       const transferOf = (id: string) => Effect.map(transferRepo.findTransfer(tenant, id), Option.getOrThrow)
       return { claimRepo, first, lose, payment, replace, repo, second, tenant, transferOf, transferRepo }
@@ -92,7 +92,7 @@ describe("ClaimRepo on Postgres", () => {
           yield* lose
           const like = yield* transferOf(second)
           expect(yield* claimRepo.droppedClaims(like)).toMatchObject([
-            { payment: { id: payment.id }, transactionId: hash(1), isNoted: true, nonces: [] }
+            { payment: { id: payment.id }, transactionId: hash(1), isRecorded: true, nonces: [] }
           ])
           expect(yield* claimRepo.droppedClaims({ ...like, payer: receiver })).toEqual([])
           const lost = { transactionId: hash(1), droppedAt: after(61) }
@@ -161,7 +161,7 @@ describe("ClaimRepo on Postgres", () => {
           )
           for (const nonce of [5n, "any"] as const)
             expect(yield* claimRepo.droppedClaims(like, nonce)).toMatchObject([
-              { payment: { id: payment.id }, transactionId: hash(1), isNoted: false, nonces: [5n] }
+              { payment: { id: payment.id }, transactionId: hash(1), isRecorded: false, nonces: [5n] }
             ])
           for (const [transfer, nonce] of [
             [like, undefined],
@@ -230,7 +230,7 @@ describe("ClaimRepo on Postgres", () => {
       Effect.gen(function* () {
         const { lose, transferRepo, second } = yield* settled
         yield* transferRepo.takeUnmatched("test", after(20), after(50), 10)
-        yield* transferRepo.noteMatch(second, { kind: "second" })
+        yield* transferRepo.recordMatch(second, { kind: "second" })
         expect(yield* transferRepo.takeUnmatched("test", after(60), after(90), 10)).toHaveLength(0)
         yield* lose
         expect(yield* transferRepo.takeUnmatched("test", after(61), after(90), 10)).toMatchObject([

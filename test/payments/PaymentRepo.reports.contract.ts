@@ -43,22 +43,22 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       expect(due?.payment.id).toBe(payment.id)
       // Taken: hidden from others until the lease ends.
       expect(yield* repo.takeDueReports("test", after(6), after(60), 10)).toHaveLength(0)
-      yield* repo.noteCheck(
+      yield* repo.recordCheck(
         payment.id,
         evidenceOf(hash(1)),
         { at: after(3), reason: "not_found" },
         {
-          heldUntil: after(60),
+          leaseUntil: after(60),
           nextCheckAt: after(10)
         }
       )
       expect((yield* repo.takeDueReports("test", after(10), after(60), 10))[0]?.checks).toBe(1)
-      yield* repo.noteCheck(
+      yield* repo.recordCheck(
         payment.id,
         evidenceOf(hash(1)),
         { at: after(3), reason: "amount" },
         {
-          heldUntil: after(60),
+          leaseUntil: after(60),
           nextCheckAt: null
         }
       )
@@ -73,20 +73,20 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       const evidence = evidenceOf(hash(1))
       const report = (at: Date, nextCheckAt: Date) =>
         repo.report({ ...tenant, paymentId: payment.id, evidence, at, payerType: "human", nextCheckAt })
-      const end = (heldUntil: Date) =>
-        repo.noteCheck(
+      const end = (leaseUntil: Date) =>
+        repo.recordCheck(
           payment.id,
           evidence,
           { at: after(3), reason: "not_found" },
-          { heldUntil, nextCheckAt: null }
+          { leaseUntil, nextCheckAt: null }
         )
       yield* report(after(1), after(2))
       const [taken] = yield* repo.takeDueReports("test", after(2), after(60), 10)
-      expect(taken?.heldUntil).toEqual(after(60))
+      expect(taken?.leaseUntil).toEqual(after(60))
       yield* report(after(4), after(5))
       yield* end(after(60))
       const [again] = yield* repo.takeDueReports("test", after(5), after(65), 10)
-      expect(again).toMatchObject({ reportedAt: after(4), checks: 0, heldUntil: after(65) })
+      expect(again).toMatchObject({ reportedAt: after(4), checks: 0, leaseUntil: after(65) })
       expect(yield* repo.takeDueReports("test", after(65), after(125), 10)).toHaveLength(1)
       yield* end(after(65))
       expect(yield* repo.takeDueReports("test", after(125), after(185), 10)).toMatchObject([{ checks: 0 }])
@@ -116,11 +116,11 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       ]
       for (const evidence of [...all, evidenceOf(hash(1))]) yield* report(evidence)
       // A final mismatch ends the checks of that report only.
-      yield* repo.noteCheck(
+      yield* repo.recordCheck(
         payment.id,
         evidenceOf(hash(1), 2_000_000n),
         { at: after(3), reason: "declared_changes" },
-        { heldUntil: after(2), nextCheckAt: null }
+        { leaseUntil: after(2), nextCheckAt: null }
       )
       const due = yield* repo.takeDueReports("test", after(3), after(60), 10)
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(2), hash(3)].sort())
@@ -146,11 +146,11 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       for (let seed = 2; seed < 30; seed++) {
         const wrong = evidenceOf(hash(seed))
         yield* report(wrong, seed)
-        yield* repo.noteCheck(
+        yield* repo.recordCheck(
           payment.id,
           wrong,
           { at: after(3), reason: "amount" },
-          { heldUntil: after(100), nextCheckAt: null }
+          { leaseUntil: after(100), nextCheckAt: null }
         )
       }
       const due = yield* repo.takeDueReports("test", after(200), after(300), 100)
@@ -175,12 +175,12 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       yield* report(quiet, honest, 99)
       const first = yield* repo.takeDueReports("test", after(3), after(60), 4)
       expect(first.map(({ payment }) => payment.id)).toContain(honest.id)
-      for (const { payment, evidence, heldUntil } of first)
-        yield* repo.noteCheck(
+      for (const { payment, evidence, leaseUntil } of first)
+        yield* repo.recordCheck(
           payment.id,
           evidence,
           { at: after(3), reason: "not_found" },
-          { heldUntil, nextCheckAt: after(2) }
+          { leaseUntil, nextCheckAt: after(2) }
         )
       const second = yield* repo.takeDueReports("test", after(3), after(60), 4)
       expect(
@@ -202,11 +202,11 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
           payerType: "human",
           nextCheckAt: after(2)
         })
-        yield* repo.noteCheck(
+        yield* repo.recordCheck(
           payment.id,
           evidenceOf(hash(1)),
           { at: after(3), reason: "not_found" },
-          { heldUntil: after(2), nextCheckAt: null }
+          { leaseUntil: after(2), nextCheckAt: null }
         )
       }
       yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(60) })
@@ -258,11 +258,11 @@ export const paymentReportsContract = (layer: RepoLayer): void => {
       const cutoff = { openedBefore: before(50), reportedBefore: after(50), at: after(200) }
       // A report that is still to be checked keeps the payment pending: the chain has the last word.
       expect((yield* repo.expire(cutoff)).map((one) => one.id)).toEqual([never.id])
-      yield* repo.noteCheck(
+      yield* repo.recordCheck(
         reported.id,
         evidenceOf(hash(1)),
         { at: after(100), reason: "not_found" },
-        { heldUntil: after(10), nextCheckAt: null }
+        { leaseUntil: after(10), nextCheckAt: null }
       )
       const failed = yield* repo.expire(cutoff)
       expect(failed).toEqual([{ id: reported.id, reason: "unverified" }])

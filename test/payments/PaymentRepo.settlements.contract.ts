@@ -4,7 +4,7 @@
 import { expect } from "bun:test"
 import { Effect, Option, Result } from "effect"
 import type { TransactionHash } from "../../src/domain/Chain.ts"
-import type { WatchNote } from "../../src/payments/PaymentRepo/PaymentStore.ts"
+import type { WatchResult } from "../../src/payments/PaymentRepo/PaymentStore.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import {
@@ -162,8 +162,8 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       const settlement = yield* settlementOf(right, hash(1), 1)
       const elsewhere = { ...settlement, transfer: { ...settlement.transfer, blockHash: hash(8) } }
       expect(Option.isNone(yield* repo.settle(elsewhere))).toBe(true)
-      yield* repo.noteWatched(
-        { paymentId: left.id, heldUntil: after(60) },
+      yield* repo.recordWatched(
+        { paymentId: left.id, leaseUntil: after(60) },
         {
           moved: { blockNumber: 101n, blockHash: hash(8) },
           droppedAt: null,
@@ -184,8 +184,8 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
         { paymentId: payment.id, ordinal: 2, blockNumber: 100n, blockHash: hash(7), droppedAt: null }
       ])
       expect(yield* repo.takeWatched("test", after(61), after(90), 10)).toHaveLength(0)
-      const note = (heldUntil: Date, noted: WatchNote) =>
-        repo.noteWatched({ paymentId: payment.id, heldUntil }, noted)
+      const note = (leaseUntil: Date, noted: WatchResult) =>
+        repo.recordWatched({ paymentId: payment.id, leaseUntil }, noted)
       const moved = yield* note(after(90), {
         moved: { blockNumber: 101n, blockHash: hash(8) },
         droppedAt: null,
@@ -206,7 +206,7 @@ export const paymentSettlementsContract = (layer: RepoLayer): void => {
       // A worker that took it earlier can no longer note anything.
       expect(yield* note(after(130), { droppedAt: null, watchAt: null })).toBeFalse()
       expect(yield* repo.takeWatched("test", after(170), after(200), 10)).toMatchObject([
-        { droppedAt: after(101), heldUntil: after(200) }
+        { droppedAt: after(101), leaseUntil: after(200) }
       ])
       expect(yield* note(after(200), { droppedAt: null, watchAt: null })).toBeTrue()
       expect(yield* repo.takeWatched("test", after(99999), after(999999), 10)).toHaveLength(0)

@@ -110,7 +110,7 @@ describe("TransferRepo on Postgres", () => {
         const tenant = yield* newTenant()
         const [attached, own] = [yield* opened(tenant), yield* opened(tenant)]
         const id = yield* arrived(tenant, hash(1))
-        yield* transferRepo.noteMatch(id, { kind: "unknown" })
+        yield* transferRepo.recordMatch(id, { kind: "unknown" })
         expect(yield* transferRepo.leaseForPayment(tenant, id, attached.id, person(after(10)))).toBeTrue()
 
         expect(Option.getOrThrow(yield* attemptRepo.unclaimedTransfer(own, payer))).toBe(hash(1))
@@ -165,7 +165,7 @@ describe("TransferRepo on Postgres", () => {
         const id = yield* arrived(tenant, hash(1))
         yield* transferRepo.leaseForPayment(tenant, id, wrong.id, person(after(10)))
         // The reader of the chain ends a match that it began before.
-        yield* transferRepo.noteMatch(id, { kind: "unknown" })
+        yield* transferRepo.recordMatch(id, { kind: "unknown" })
         yield* transferRepo.releaseLease(id, wrong.id, after(10))
         expect(yield* transferRepo.takeUnmatched("test", after(11), after(40), 10)).toMatchObject([
           { id, handledAt: null }
@@ -299,7 +299,7 @@ describe("TransferRepo on Postgres", () => {
       const failed = () =>
         Effect.map(repo.expire(cutoff), (all) => all.map((one) => one.id).filter((one) => ids.includes(one)))
       expect(yield* failed()).toEqual([other.id])
-      yield* transferRepo.noteMatch(id, { kind: "unknown" })
+      yield* transferRepo.recordMatch(id, { kind: "unknown" })
       expect(yield* failed()).toEqual([waiting.id])
     })
   )
@@ -312,11 +312,11 @@ describe("TransferRepo on Postgres", () => {
         all.filter(({ merchantId }) => merchantId === tenant.merchantId).map(({ count }) => count)
       )
       for (const [seed, amount] of [1n, 9_999n].entries())
-        yield* transferRepo.noteMatch(yield* arrived(tenant, hash(71_000 + seed), after(5), 0, amount), {
+        yield* transferRepo.recordMatch(yield* arrived(tenant, hash(71_000 + seed), after(5), 0, amount), {
           kind: "unknown"
         })
       expect(yield* alerts).toEqual([])
-      yield* transferRepo.noteMatch(yield* arrived(tenant, hash(71_010), after(5), 0, 10_000n), {
+      yield* transferRepo.recordMatch(yield* arrived(tenant, hash(71_010), after(5), 0, 10_000n), {
         kind: "unknown"
       })
       expect(yield* alerts).toEqual([1])

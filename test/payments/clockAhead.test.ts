@@ -80,7 +80,7 @@ for (const aheadSeconds of [0, 300])
         yield* cursor(sentIn, blockTime),
         reading.transfers.map((one) => ({ ...one, id, merchantId: tenant.merchantId, blockTime }))
       )
-      yield* transferRepo.noteMatch(id, { kind: "unknown" })
+      yield* transferRepo.recordMatch(id, { kind: "unknown" })
       const announce = attempts.announce(principal, payment.id, {
         ...{ buyerDidToken: `buyer:${payer}:${payment.id}`, method: "transfer", client: "" }
       })

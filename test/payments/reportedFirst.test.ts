@@ -51,7 +51,7 @@ liveEffect("a transfer that is reported for one payment does not pay another tha
         blockTime: at
       }))
     })
-    yield* transferRepo.noteMatch(id, { kind: "unknown" })
+    yield* transferRepo.recordMatch(id, { kind: "unknown" })
     // The nodes are silent at the report: it is stored, and checked again within five minutes.
     yield* chain.fault("fail")
     yield* Effect.result(payments.report(principal, reported.id, reportOf(reported, payer, hash)))

@@ -203,7 +203,7 @@ export const makeOutbox = ({
       const answer = yield* offerVersion(transaction, raw)
       if (answer === undefined) continue
       if (answer === "no_funds") {
-        yield* repo.noteRefusal(transaction, yield* DateTime.nowAsDate)
+        yield* repo.recordRefusal(transaction, yield* DateTime.nowAsDate)
         yield* onEmpty
       }
       return
@@ -216,7 +216,7 @@ export const makeOutbox = ({
     for (const transaction of waiting) {
       const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
       if (answer === "no_funds") return false
-      yield* repo.noteRefusal(transaction, null)
+      yield* repo.recordRefusal(transaction, null)
     }
     return true
   })
@@ -247,7 +247,7 @@ export const makeOutbox = ({
     if (next === "empty" || next === "keep") return false
     const answer = yield* offerVersion(transaction, yield* wallet.signAgain(next, transaction.versions[0]))
     if (answer === "no_funds") yield* onEmpty
-    else if (transaction.refusedAt !== null) yield* repo.noteRefusal(transaction, null)
+    else if (transaction.refusedAt !== null) yield* repo.recordRefusal(transaction, null)
     return true
   })
 
@@ -271,7 +271,7 @@ export const makeOutbox = ({
     // A taken nonce is left until a block has passed it: only then is its owner certain.
     const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
     if (answer === "no_funds") yield* onEmpty
-    if (transaction.refusedAt !== null && answer !== "no_funds") yield* repo.noteRefusal(transaction, null)
+    if (transaction.refusedAt !== null && answer !== "no_funds") yield* repo.recordRefusal(transaction, null)
   })
 
   /** Reopens a transaction whose outcome was reorganised away. The version that was mined goes first. */
@@ -308,11 +308,11 @@ export const makeOutbox = ({
   })
 
   /** Replaces the reserved cost of ended transactions by their actual cost, once a majority shows their receipts. */
-  const noteCosts = Effect.fnUntraced(function* (now: Date) {
+  const recordCosts = Effect.fnUntraced(function* (now: Date) {
     const since = plusMillis(now, -budgetWindowMillis)
     for (const { nonce, transactionId } of yield* repo.withoutCost(wallet.address, since)) {
       const cost = yield* wallet.minedCost(transactionId)
-      if (cost !== undefined) yield* repo.noteCost(wallet.address, nonce, transactionId, cost)
+      if (cost !== undefined) yield* repo.recordCost(wallet.address, nonce, transactionId, cost)
     }
   })
 
@@ -321,7 +321,7 @@ export const makeOutbox = ({
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate
     if (open.length === 0 && now.getTime() < endedCheckAt) return
-    yield* noteCosts(now)
+    yield* recordCosts(now)
     const hasEnded = yield* repo.hasEndedSince(
       wallet.address,
       new Date(minedReadAt === undefined ? 0 : minedReadAt - replacedMillis)

@@ -175,7 +175,7 @@ export class OutboxRepo extends Context.Service<
       wei: bigint
     ) => Effect.Effect<OutgoingTransaction | undefined>
     /** Records since when the wallet cannot pay for its newest version; null once it can. */
-    readonly noteRefusal: (transaction: OutgoingTransaction, refusedAt: Date | null) => Effect.Effect<void>
+    readonly recordRefusal: (transaction: OutgoingTransaction, refusedAt: Date | null) => Effect.Effect<void>
     /** Ends an open transaction; an outcome is never overwritten. */
     readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
     /** Mined transactions that ended since then and whose cost is not known yet, the newest hundred. */
@@ -184,7 +184,7 @@ export class OutboxRepo extends Context.Service<
       since: Date
     ) => Effect.Effect<ReadonlyArray<{ readonly nonce: number; readonly transactionId: TransactionHash }>>
     /** Records the cost of the mined version, unless it is no longer mined. */
-    readonly noteCost: (
+    readonly recordCost: (
       wallet: Address,
       nonce: number,
       transactionId: TransactionHash,
@@ -313,7 +313,7 @@ export class OutboxRepo extends Context.Service<
           return (yield* decode(wallet)(rows))[0]
         }, Effect.orDie),
 
-        noteRefusal: Effect.fn("OutboxRepo.noteRefusal")(function* ({ wallet, nonce }, refusedAt) {
+        recordRefusal: Effect.fn("OutboxRepo.noteRefusal")(function* ({ wallet, nonce }, refusedAt) {
           yield* sql`
             UPDATE wallet_transactions SET refused_at = ${refusedAt}
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL`
@@ -339,7 +339,7 @@ export class OutboxRepo extends Context.Service<
           }))
         }, Effect.orDie),
 
-        noteCost: Effect.fn("OutboxRepo.noteCost")(function* (wallet, nonce, transactionId, wei) {
+        recordCost: Effect.fn("OutboxRepo.noteCost")(function* (wallet, nonce, transactionId, wei) {
           yield* sql`
             UPDATE wallet_transactions SET spent_wei = ${wei.toString()}::numeric
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND transaction_id = ${toBytes(transactionId)}`

@@ -80,7 +80,7 @@ export class Accounts extends Context.Service<
     /** Proves the user again: for a while, the session may change receiving addresses. */
     readonly confirm: (session: Session, password: string, code?: string) => Effect.Effect<void, ProofFailed>
     /** Like `confirm`, after the user proved their identity in another way. */
-    readonly noteConfirmed: (session: Session) => Effect.Effect<void>
+    readonly recordConfirmed: (session: Session) => Effect.Effect<void>
     /**
      * Changes the security of the user's account, and queues a mail to the user in the same transaction.
      * Fails if the session has ended.
@@ -193,7 +193,7 @@ export class Accounts extends Context.Service<
         setLocale: ({ user }, locale) => repo.setLocale(user.id, locale),
         endSession: ({ user }, id) => sessions.endSession(user.id, id),
         endOtherSessions: ({ hash, user }) => sessions.endOthers(user.id, hash),
-        noteConfirmed: ({ hash }) =>
+        recordConfirmed: ({ hash }) =>
           Effect.flatMap(DateTime.nowAsDate, (at) => sessions.confirmSession(hash, at)),
         notifying: (session, { name = "", what }, change) =>
           Effect.suspend(() => {

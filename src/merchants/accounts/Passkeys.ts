@@ -202,7 +202,7 @@ export class Passkeys extends Context.Service<
             })
             if (!verified) return yield* new PasskeyFailed()
             const at = yield* DateTime.nowAsDate
-            if (!(yield* repo.noteUse(passkey.id, authenticationInfo.newCounter, at)))
+            if (!(yield* repo.recordUse(passkey.id, authenticationInfo.newCounter, at)))
               return yield* new PasskeyFailed()
             return passkey
           })

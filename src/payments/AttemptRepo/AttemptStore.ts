@@ -107,7 +107,7 @@ export interface AttemptStore {
    */
   readonly awaitsReported: (paymentId: PaymentId, payer: Address, at: Date) => Effect.Effect<boolean>
   /** Notes that the buyer has seen the address and may send from anywhere. False if the payment has ended. */
-  readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<boolean>
+  readonly recordAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<boolean>
   /** Closes an open attempt. */
   readonly closeAttempt: (
     paymentId: PaymentId,

@@ -12,7 +12,7 @@ export interface DroppedClaim {
   readonly payment: Payment
   readonly transactionId: TransactionHash
   /** False if the claim has not been checked since its wallet's nonce was used by another transaction. */
-  readonly isNoted: boolean
+  readonly isRecorded: boolean
   /** The nonces that its payer announced. */
   readonly nonces: ReadonlyArray<bigint>
 }

@@ -200,19 +200,19 @@ export const makePaymentRepoMemory: Effect.Effect<
       yield* webhooks.enqueueSettled(payment, payment.id, next, settlement.at)
       return Option.some(settled)
     }),
-    noteCheck: (paymentId, evidence, _verdict, { heldUntil, nextCheckAt }) =>
+    recordCheck: (paymentId, evidence, _verdict, { leaseUntil, nextCheckAt }) =>
       Effect.sync(() => {
         const key = reportKey(paymentId, evidence)
         const stored = reports.get(key)
         if (
           stored?.evidence.transactionId === evidence.transactionId &&
-          stored.nextCheckAt?.getTime() === heldUntil.getTime()
+          stored.nextCheckAt?.getTime() === leaseUntil.getTime()
         ) {
           reports.set(key, { ...stored, checks: stored.checks + 1, nextCheckAt })
         }
       }),
-    noteVerdict: () => Effect.void,
-    checkRecorded: () => Effect.succeed(0),
+    recordVerdict: () => Effect.void,
+    requeueRecordedReports: () => Effect.succeed(0),
     takeDueReports: (env, at, leaseUntil, limit) =>
       Effect.sync(() => {
         const turns = new Map<string, number>()
@@ -233,7 +233,7 @@ export const makePaymentRepoMemory: Effect.Effect<
           const payment = payments.get(stored.paymentId)
           return payment === undefined || payment.status === "settled"
             ? []
-            : [{ ...stored, payment, attemptBlock: null, heldUntil: leaseUntil }]
+            : [{ ...stored, payment, attemptBlock: null, leaseUntil }]
         })
       }),
     expire: ({ openedBefore, reportedBefore, limit = 500 }) =>
@@ -283,15 +283,15 @@ export const makePaymentRepoMemory: Effect.Effect<
               transfer: claim.transfer,
               droppedAt: claim.droppedAt,
               isReplacement: false,
-              heldUntil: leaseUntil
+              leaseUntil
             }
           ]
         })
       }),
-    noteWatched: ({ heldUntil, paymentId }, { moved, droppedAt, watchAt }) =>
+    recordWatched: ({ leaseUntil, paymentId }, { moved, droppedAt, watchAt }) =>
       Effect.sync(() => {
         const held = [...claims].filter(
-          ([, claim]) => claim.paymentId === paymentId && claim.watchAt?.getTime() === heldUntil.getTime()
+          ([, claim]) => claim.paymentId === paymentId && claim.watchAt?.getTime() === leaseUntil.getTime()
         )
         for (const [key, claim] of held) {
           claims.set(key, { ...claim, transfer: { ...claim.transfer, ...moved }, droppedAt, watchAt })

@@ -101,7 +101,7 @@ export interface DueReport extends Announced {
   /** The number of checks so far. */
   readonly checks: number
   /** The end of the lease under which it was taken. */
-  readonly heldUntil: Date
+  readonly leaseUntil: Date
 }
 
 /** A settled transfer whose block is not final yet. */
@@ -119,11 +119,11 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   /** True if it replaced the transfer that settled the payment. */
   readonly isReplacement: boolean
   /** The end of the lease under which it was taken. */
-  readonly heldUntil: Date
+  readonly leaseUntil: Date
 }
 
 /** The result of checking a settled transfer's block. */
-export interface WatchNote {
+export interface WatchResult {
   /** The transaction's new position after a reorganisation; absent if it did not move. */
   readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash"> & {
     readonly logPosition?: number
@@ -180,18 +180,18 @@ export interface PaymentStore {
   ) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
   /**
    * Records the result of a check against the chain; `nextCheckAt` null ends the checks. Does nothing if the report is
-   * no longer due at `heldUntil`: another instance took it, or it was reported again, and that check counts.
+   * no longer due at `leaseUntil`: another instance took it, or it was reported again, and that check counts.
    */
-  readonly noteCheck: (
+  readonly recordCheck: (
     paymentId: PaymentId,
     evidence: Evidence,
     verdict: Verdict,
-    next: { readonly heldUntil: Date; readonly nextCheckAt: Date | null }
+    next: { readonly leaseUntil: Date; readonly nextCheckAt: Date | null }
   ) => Effect.Effect<void>
   /** Records a verdict only for the payment's history. An unchanged verdict is recorded once. */
-  readonly noteVerdict: (paymentId: PaymentId, evidence: Evidence, verdict: Verdict) => Effect.Effect<void>
+  readonly recordVerdict: (paymentId: PaymentId, evidence: Evidence, verdict: Verdict) => Effect.Effect<void>
   /** Makes reports due that were only recorded while the network was closed. Returns their number. */
-  readonly checkRecorded: (env: Env, at: Date) => Effect.Effect<number>
+  readonly requeueRecordedReports: (env: Env, at: Date) => Effect.Effect<number>
   /** Takes due reports. Other instances do not see them until `leaseUntil`. */
   readonly takeDueReports: (
     env: Env,
@@ -226,21 +226,21 @@ export interface PaymentStore {
    * the transfer, open transfers like it are matched again. Returns false, and records nothing, if another instance
    * has taken the transfer since.
    */
-  readonly noteWatched: (
-    taken: Pick<WatchedTransfer, "paymentId" | "heldUntil">,
-    note: WatchNote
+  readonly recordWatched: (
+    taken: Pick<WatchedTransfer, "paymentId" | "leaseUntil">,
+    result: WatchResult
   ) => Effect.Effect<boolean>
 }
 
 /** The operations of background work: take due payments under a lease and record the outcome. */
 export type ReconcilerStore = Pick<
   PaymentStore,
-  | "noteCheck"
-  | "noteVerdict"
-  | "checkRecorded"
+  | "recordCheck"
+  | "recordVerdict"
+  | "requeueRecordedReports"
   | "takeDueReports"
   | "expire"
   | "pruneReports"
   | "takeWatched"
-  | "noteWatched"
+  | "recordWatched"
 >

@@ -79,21 +79,21 @@ const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdic
 
 /** The part of PaymentRepo that works without a request. */
 export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Networks): ReconcilerStore => ({
-  noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (
+  recordCheck: Effect.fn("PaymentRepo.noteCheck")(function* (
     paymentId,
     evidence,
     verdict,
-    { heldUntil, nextCheckAt }
+    { leaseUntil, nextCheckAt }
   ) {
     yield* sql`
-        WITH locked_report AS (${reportOf(sql, paymentId, evidence)} AND next_check_at = ${heldUntil} FOR UPDATE), updated_report AS (
+        WITH locked_report AS (${reportOf(sql, paymentId, evidence)} AND next_check_at = ${leaseUntil} FOR UPDATE), updated_report AS (
           UPDATE payment_reports r SET outcome = ${verdict.reason}, checks = r.checks + 1,
             next_check_at = ${nextCheckAt}
           FROM locked_report WHERE r.payment_id = locked_report.payment_id AND r.evidence = locked_report.evidence
           RETURNING r.*, locked_report.outcome AS former
         ), ${history(sql, paymentId, verdict)}`
   }, Effect.orDie),
-  noteVerdict: Effect.fn("PaymentRepo.noteVerdict")(function* (paymentId, evidence, verdict) {
+  recordVerdict: Effect.fn("PaymentRepo.noteVerdict")(function* (paymentId, evidence, verdict) {
     yield* sql`
         WITH locked_report AS (${reportOf(sql, paymentId, evidence)} FOR UPDATE), updated_report AS (
           UPDATE payment_reports r SET outcome = ${verdict.reason}
@@ -102,7 +102,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
           RETURNING r.*, locked_report.outcome AS former
         ), ${history(sql, paymentId, verdict)}`
   }, Effect.orDie),
-  checkRecorded: Effect.fn("PaymentRepo.checkRecorded")(function* (env, at) {
+  requeueRecordedReports: Effect.fn("PaymentRepo.checkRecorded")(function* (env, at) {
     const rows = yield* sql`
         UPDATE payment_reports r SET next_check_at = ${at} FROM payments p
         WHERE p.id = r.payment_id AND p.env = ${env} AND p.status <> 'settled'
@@ -147,7 +147,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
       },
       reportedAt: row.report_reported_at,
       checks: row.checks,
-      heldUntil: leaseUntil
+      leaseUntil
     }))
   }, Effect.orDie),
   expire: Effect.fn("PaymentRepo.expire")(
@@ -234,12 +234,12 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
         },
         droppedAt: row.dropped_at,
         isReplacement: row.is_replacement,
-        heldUntil: leaseUntil
+        leaseUntil
       })
     )
   }, Effect.orDie),
-  noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (
-    { heldUntil, paymentId },
+  recordWatched: Effect.fn("PaymentRepo.noteWatched")(function* (
+    { leaseUntil, paymentId },
     { moved, droppedAt, watchAt }
   ) {
     const updateClaim = sql`
@@ -247,7 +247,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
           block_number = coalesce(${moved?.blockNumber.toString() ?? null}::bigint, block_number),
           block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash),
           log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
-        WHERE payment_id = ${paymentId} AND watch_at = ${heldUntil}`
+        WHERE payment_id = ${paymentId} AND watch_at = ${leaseUntil}`
     const rows =
       droppedAt === null
         ? yield* sql`${updateClaim} RETURNING payment_id`

@@ -41,8 +41,8 @@ export type ReportCheck =
     }
 
 /** The result of moving a claim to another transfer. */
-export type Followed =
-  | { readonly _tag: "Followed" }
+export type ClaimReplaceResult =
+  | { readonly _tag: "Replaced" }
   | { readonly _tag: "Refused" }
   | Extract<ReportCheck, { readonly _tag: "Pending" }>
 
@@ -78,11 +78,11 @@ export interface EvidenceCheck {
    * Moves the claim of a settled payment to this transfer, if the chain no longer shows the original. No event is
    * sent again.
    */
-  readonly follow: (
+  readonly replaceClaim: (
     payment: Payment,
     evidence: Evidence,
     options?: { readonly byPerson?: boolean }
-  ) => Effect.Effect<Followed>
+  ) => Effect.Effect<ClaimReplaceResult>
 }
 
 export const makeEvidenceCheck = ({
@@ -105,9 +105,9 @@ export const makeEvidenceCheck = ({
   readonly settlementLimits: SettlementLimits["Service"]
 }): EvidenceCheck & {
   /** The result for a payment that is closed to this evidence, or undefined if it is still open. */
-  readonly decided: (payment: Payment, evidence: Evidence) => ReportCheck | undefined
+  readonly outcomeIfClosed: (payment: Payment, evidence: Evidence) => ReportCheck | undefined
 } => {
-  const verified = Effect.fnUntraced(function* (
+  const settleProven = Effect.fnUntraced(function* (
     payment: Payment,
     evidence: Evidence,
     reportedAt: Date,
@@ -149,7 +149,7 @@ export const makeEvidenceCheck = ({
     return settled
   })
 
-  const decided = (payment: Payment, evidence: Evidence): ReportCheck | undefined => {
+  const outcomeIfClosed = (payment: Payment, evidence: Evidence): ReportCheck | undefined => {
     switch (judgeReport(payment, evidence, executes)) {
       case "verify":
         return undefined
@@ -162,8 +162,8 @@ export const makeEvidenceCheck = ({
     }
   }
 
-  /** Like `decided`, for the payment's current state. */
-  const decidedNow = (payment: Payment, evidence: Evidence) =>
+  /** Like `outcomeIfClosed`, for the payment's current state. */
+  const currentOutcomeIfClosed = (payment: Payment, evidence: Evidence) =>
     Effect.map(
       repo.find(payment, payment.id),
       Option.match({
@@ -173,19 +173,19 @@ export const makeEvidenceCheck = ({
           error: new PaymentNotFound(),
           final: true
         }),
-        onSome: (now) => decided(now, evidence)
+        onSome: (now) => outcomeIfClosed(now, evidence)
       })
     )
 
   /**
-   * Claims the first transfer of the evidence that may pay the payment. With `waits`, it claims none: such a transfer
-   * leaves the payment pending as `denied`, until a person decides.
+   * Claims the first transfer of the evidence that may pay the payment. With `isDenied`, it claims none: such a
+   * transfer leaves the payment pending as `denied`, until a person decides.
    */
   const claim = Effect.fnUntraced(function* (
     payment: Payment,
     evidence: Evidence,
-    options: { readonly sinceBlock?: bigint; readonly byPerson?: boolean; readonly waits?: boolean },
-    claimed: (proof: Proof) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
+    options: { readonly sinceBlock?: bigint; readonly byPerson?: boolean; readonly isDenied?: boolean },
+    commitClaim: (proof: Proof) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
   ): Effect.fn.Return<ReportCheck> {
     const since =
       options.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: options.sinceBlock }
@@ -221,9 +221,11 @@ export const makeEvidenceCheck = ({
           return { _tag: "Pending", payment, reason: verification.reason }
         case "Mismatch": {
           // A concurrent report of the same evidence may have settled it.
-          const decided =
-            verification.reason === "already_used" ? yield* decidedNow(payment, evidence) : undefined
-          if (decided !== undefined) return decided
+          const outcome =
+            verification.reason === "already_used"
+              ? yield* currentOutcomeIfClosed(payment, evidence)
+              : undefined
+          if (outcome !== undefined) return outcome
           // If only times were compared, a fast clock of ours makes an honest transfer look too old.
           const byClock = verification.reason === "too_old" && since.sinceBlock === undefined
           return {
@@ -243,9 +245,9 @@ export const makeEvidenceCheck = ({
           continue
         }
       }
-      if (options.waits === true) {
-        const decided = yield* decidedNow(payment, evidence)
-        if (decided !== undefined) return decided
+      if (options.isDenied === true) {
+        const outcome = yield* currentOutcomeIfClosed(payment, evidence)
+        if (outcome !== undefined) return outcome
         const takenOrdinals = (yield* takenTransfers(verification.chainId)).map(({ ordinal }) => ordinal)
         if (!takenOrdinals.includes(verification.ordinal))
           return { _tag: "Pending", payment, reason: "denied" }
@@ -253,11 +255,11 @@ export const makeEvidenceCheck = ({
         excludeOrdinals = [...others, ...takenOrdinals]
         continue
       }
-      const settled = yield* Effect.result(claimed(verification))
+      const settled = yield* Effect.result(commitClaim(verification))
       if (Result.isSuccess(settled)) {
         if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
-        const decided = yield* decidedNow(payment, evidence)
-        if (decided !== undefined) return decided
+        const outcome = yield* currentOutcomeIfClosed(payment, evidence)
+        if (outcome !== undefined) return outcome
         const transfers = yield* takenTransfers(verification.chainId)
         const handled = transfers.some(
           ({ blockHash, ordinal }) => blockHash === null && ordinal === verification.ordinal
@@ -284,30 +286,30 @@ export const makeEvidenceCheck = ({
   ) {
     // Every settlement passes through here. A denied payer's transfer waits until a person attaches it, or until the
     // payer is off the list.
-    const waits = options.byPerson !== true && denyList.has(evidence.payer)
-    return yield* claim(payment, evidence, { ...options, waits }, (proof) =>
-      verified(payment, evidence, reportedAt, proof)
+    const isDenied = options.byPerson !== true && denyList.has(evidence.payer)
+    return yield* claim(payment, evidence, { ...options, isDenied }, (proof) =>
+      settleProven(payment, evidence, reportedAt, proof)
     )
   })
 
-  const follow = Effect.fn("Payments.follow")(function* (
+  const replaceClaim = Effect.fn("Payments.follow")(function* (
     payment: Payment,
     evidence: Evidence,
     options: { readonly byPerson?: boolean } = {}
-  ): Effect.fn.Return<Followed> {
-    let isFollowed = false
-    const claimed = yield* claim(payment, evidence, { ...options, sinceBlock: 0n }, (transfer) =>
+  ): Effect.fn.Return<ClaimReplaceResult> {
+    let isReplaced = false
+    const result = yield* claim(payment, evidence, { ...options, sinceBlock: 0n }, (transfer) =>
       Effect.gen(function* () {
         const at = yield* DateTime.nowAsDate
         const { env, id } = payment
         const { payer } = evidence
-        isFollowed = yield* claimRepo.replaceClaim({ paymentId: id, env, payer, at, transfer })
-        return isFollowed ? Option.some(payment) : Option.none()
+        isReplaced = yield* claimRepo.replaceClaim({ paymentId: id, env, payer, at, transfer })
+        return isReplaced ? Option.some(payment) : Option.none()
       })
     )
-    if (isFollowed) return { _tag: "Followed" }
-    return claimed._tag === "Pending" ? claimed : { _tag: "Refused" }
+    if (isReplaced) return { _tag: "Replaced" }
+    return result._tag === "Pending" ? result : { _tag: "Refused" }
   })
 
-  return { decided, check, follow }
+  return { outcomeIfClosed, check, replaceClaim }
 }

@@ -140,7 +140,7 @@ export interface TransferStore {
   /** Payments that the transfer may be meant for, most likely first, at most 10. */
   readonly likelyPayments: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<LikelyPayment>>
   /** Ends the matching with a kind, or matches again at `matchAt`. */
-  readonly noteMatch: (
+  readonly recordMatch: (
     id: string,
     outcome: { readonly kind: TransferKind } | { readonly matchAt: Date }
   ) => Effect.Effect<void>
@@ -179,7 +179,7 @@ export interface TransferStore {
   readonly unalerted: (
     storedBefore: Date
   ) => Effect.Effect<ReadonlyArray<Tenant & { readonly count: number }>>
-  readonly noteAlerted: (tenant: Tenant, storedBefore: Date, at: Date) => Effect.Effect<void>
+  readonly recordAlerted: (tenant: Tenant, storedBefore: Date, at: Date) => Effect.Effect<void>
 }
 
 /** The position up to which the chain is read, and the transfers read. */

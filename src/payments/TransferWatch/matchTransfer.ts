@@ -83,9 +83,9 @@ export const makeMatchTransfer = ({
     if (signedPayments.length === 0) return "unsigned"
     for (const payment of signedPayments) {
       if (payment.status === "settled") {
-        const followed = yield* payments.follow(payment, evidenceOf(transfer))
-        if (followed._tag === "Followed") return "settled"
-        if (followed._tag === "Pending") return "waiting"
+        const outcome = yield* payments.replaceClaim(payment, evidenceOf(transfer))
+        if (outcome._tag === "Replaced") return "settled"
+        if (outcome._tag === "Pending") return "waiting"
         continue
       }
       const at = yield* DateTime.nowAsDate
@@ -107,14 +107,14 @@ export const makeMatchTransfer = ({
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
     const replaced = yield* replacedClaims(claimRepo, chain, transfer, sender, hasOtherMatch)
     if (replaced === undefined) return mayWait ? "waiting" : "unmatched"
-    for (const { isNoted, payment } of replaced) {
-      if (!isNoted) {
+    for (const { isRecorded, payment } of replaced) {
+      if (!isRecorded) {
         if (mayWait) return "waiting"
         continue
       }
-      const followed = yield* payments.follow(payment, evidenceOf(transfer))
-      if (followed._tag === "Followed") return "settled"
-      if (followed._tag === "Pending") return "waiting"
+      const outcome = yield* payments.replaceClaim(payment, evidenceOf(transfer))
+      if (outcome._tag === "Replaced") return "settled"
+      if (outcome._tag === "Pending") return "waiting"
     }
     return "unmatched"
   })
@@ -123,7 +123,7 @@ export const makeMatchTransfer = ({
     const later = Effect.flatMap(DateTime.nowAsDate, (now) => {
       const { least, most } = matchAgainMillis
       const pause = Math.min(most, Math.max(least, (now.getTime() - transfer.storedAt.getTime()) / 10))
-      return transferRepo.noteMatch(transfer.id, { matchAt: plusMillis(now, pause) })
+      return transferRepo.recordMatch(transfer.id, { matchAt: plusMillis(now, pause) })
     })
     // An authorization with the same terms is being settled: the transfer may belong to it.
     if (yield* transferRepo.awaitsSettlement(transfer)) return yield* later
@@ -159,6 +159,6 @@ export const makeMatchTransfer = ({
     if (likely === "waiting") return yield* later
     if (mayWait && dependsOnSender(transfer, matches)) return yield* later
     const kind = transferKindOf(transfer, yield* transferRepo.likelyPayments(transfer))
-    yield* transferRepo.noteMatch(transfer.id, { kind })
+    yield* transferRepo.recordMatch(transfer.id, { kind })
   })
 }

@@ -159,7 +159,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
         )
         UPDATE refunds r SET next_look_at = ${leaseUntil} FROM due WHERE r.id = due.id
         RETURNING ${sql.literal(refundColumns("r."))}`)
-      return refunds.map((refund) => ({ ...refund, heldUntil: leaseUntil }))
+      return refunds.map((refund) => ({ ...refund, leaseUntil }))
     }, Effect.orDie),
 
     sentFor: Effect.fn("RefundRepo.sentFor")(function* (refund) {
@@ -185,15 +185,15 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       return [...new Set(hashes.map((row) => row.transaction_id))]
     }, Effect.orDie),
 
-    noteRefundCheck: Effect.fn("RefundRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {
+    recordRefundCheck: Effect.fn("RefundRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {
       const transactionBytes = transactionId === null ? null : toBytes(transactionId)
       yield* sql`
         UPDATE refunds SET next_look_at = ${checkAt}
         WHERE id = ${id} AND status = 'pending' AND transaction_id IS NOT DISTINCT FROM ${transactionBytes}::bytea`
     }, Effect.orDie),
 
-    noteRefundWatched: Effect.fn("RefundRepo.noteRefundWatched")(function* (
-      { heldUntil, id },
+    recordRefundWatched: Effect.fn("RefundRepo.noteRefundWatched")(function* (
+      { leaseUntil, id },
       { droppedAt, moved, watchAt }
     ) {
       const number = moved?.blockNumber.toString() ?? null
@@ -203,7 +203,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
             UPDATE refunds SET dropped_at = ${droppedAt}, next_look_at = ${watchAt},
               block_number = coalesce(${number}::bigint, block_number),
               block_hash = coalesce(${hash}::bytea, block_hash)
-            WHERE id = ${id} AND status = 'proven' AND next_look_at = ${heldUntil} RETURNING ${columns}
+            WHERE id = ${id} AND status = 'proven' AND next_look_at = ${leaseUntil} RETURNING ${columns}
           ), claimed AS (
             UPDATE claimed_transfers c SET dropped_at = n.dropped_at, block_number = n.block_number,
               block_hash = n.block_hash, log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
@@ -240,7 +240,7 @@ export class RefundRepo extends Context.Service<RefundRepo, RefundStore>()("quit
     endRefund: () => Effect.succeed(false),
     takeDueRefunds: () => Effect.succeed([]),
     sentFor: () => Effect.succeed([]),
-    noteRefundCheck: () => Effect.void,
-    noteRefundWatched: () => Effect.succeed(false)
+    recordRefundCheck: () => Effect.void,
+    recordRefundWatched: () => Effect.succeed(false)
   })
 }

@@ -10,7 +10,7 @@ import { MismatchReason } from "../../domain/VerdictReason.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
 import { sweepNetworks } from "../../platform/workers/sweepNetworks.ts"
-import { watchNoteOf } from "../watchNoteOf.ts"
+import { watchResultOf } from "../watchResultOf.ts"
 import type { DueRefund, Refund } from "./RefundRepo/RefundStore.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 import { Refunds } from "./Refunds.ts"
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   })
 
   const checkAgain = (refund: Refund, now: Date) =>
-    refundRepo.noteRefundCheck(
+    refundRepo.recordRefundCheck(
       refund,
       plusMillis(now, pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
     )
@@ -147,16 +147,16 @@ const make = Effect.gen(function* () {
   const watch = Effect.fn("RefundWatch.watch")(function* (refund: DueRefund) {
     const now = yield* DateTime.nowAsDate
     if (refund.status === "proven") {
-      const note = watchNoteOf(refund.droppedAt, yield* statusOf(refund), now)
+      const result = watchResultOf(refund.droppedAt, yield* statusOf(refund), now)
       // The end of a drop is resolved before it is recorded; a lasting drop is alerted afterwards, at each check. If
       // an instance stops between the two, the next check makes up for it.
-      if (note.droppedAt === null) yield* resolve(refund)
-      const noted = yield* refundRepo.noteRefundWatched(refund, note)
-      if (noted && note.droppedAt !== null) {
+      if (result.droppedAt === null) yield* resolve(refund)
+      const isRecorded = yield* refundRepo.recordRefundWatched(refund, result)
+      if (isRecorded && result.droppedAt !== null) {
         yield* raise(
           refund,
           "its transfer is no longer on the chain. Wait for the transfer to return, or cancel the refund and create another.",
-          note.droppedAt
+          result.droppedAt
         )
         yield* resolveUnless(refund, "proven")
       }

@@ -56,11 +56,11 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    noteSent: Effect.fn("MailRepo.noteSent")(function* (id, at) {
+    recordSent: Effect.fn("MailRepo.noteSent")(function* (id, at) {
       yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL, body = '' WHERE id = ${id}`
     }, Effect.orDie),
 
-    noteFailure: Effect.fn("MailRepo.noteFailure")(function* ({ attempts, id }, error, nextAttemptAt) {
+    recordFailure: Effect.fn("MailRepo.noteFailure")(function* ({ attempts, id }, error, nextAttemptAt) {
       yield* sql`
         UPDATE mails SET error = ${error}, due_at = ${nextAttemptAt},
           body = CASE WHEN ${nextAttemptAt}::timestamptz IS NULL THEN '' ELSE body END
@@ -84,12 +84,12 @@ export class MailRepo extends Context.Service<
       limit: number,
       isUrgent: boolean
     ) => Effect.Effect<ReadonlyArray<QueuedMail>>
-    readonly noteSent: (id: string, at: Date) => Effect.Effect<void>
+    readonly recordSent: (id: string, at: Date) => Effect.Effect<void>
     /**
      * `nextAttemptAt` is null after the last attempt. Does nothing if the email was sent, or taken again since the lease
      * ended: the outcome of that attempt counts.
      */
-    readonly noteFailure: (
+    readonly recordFailure: (
       mail: Pick<QueuedMail, "id" | "attempts">,
       error: string,
       nextAttemptAt: Date | null

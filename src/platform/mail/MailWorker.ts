@@ -66,10 +66,10 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
         catch: failureOf
       }).pipe(Effect.result)
       const at = yield* DateTime.nowAsDate
-      if (outcome._tag === "Success") return yield* repo.noteSent(id, at)
+      if (outcome._tag === "Success") return yield* repo.recordSent(id, at)
       const { message, refused } = outcome.failure
       const nextAttemptAt = refused ? null : yield* dueAfter(policy, attempts, at)
-      yield* repo.noteFailure({ id, attempts }, message, nextAttemptAt)
+      yield* repo.recordFailure({ id, attempts }, message, nextAttemptAt)
       yield* (nextAttemptAt === null ? Effect.logError : Effect.logWarning)(
         nextAttemptAt === null ? "Sending email failed permanently" : "Sending email failed; retrying"
       ).pipe(Effect.annotateLogs({ mail: id, reason: message }))

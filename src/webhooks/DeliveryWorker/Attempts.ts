@@ -13,7 +13,7 @@ import type { AttemptResult, LeasedDelivery } from "../WebhookRepo/WebhookStore.
 import { WebhookRepo } from "../WebhookRepo.ts"
 import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
 import { WebhookSender } from "../WebhookSender.ts"
-import { countAttempt, countExhausted, countUnreadable, noteLag } from "./DeliveryMetrics.ts"
+import { countAttempt, countExhausted, countUnreadable, recordLag } from "./DeliveryMetrics.ts"
 
 /** Ends a crash loop: after this many interrupted attempts, the delivery fails with an alert. */
 const maxInterruptions = 5
@@ -214,7 +214,7 @@ export class Attempts extends Context.Service<
           if (at + budgets.totalMillis > delivery.leaseUntil.getTime()) return Effect.succeed(false)
           const sending = send(delivery, onResponse)
           return delivery.attempt === 1 && delivery.resentFrom === null
-            ? Effect.andThen(noteLag(at - delivery.wasDueAt.getTime()), sending)
+            ? Effect.andThen(recordLag(at - delivery.wasDueAt.getTime()), sending)
             : sending
         })
 

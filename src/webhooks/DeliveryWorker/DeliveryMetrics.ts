@@ -31,4 +31,5 @@ const lag = secondsBy(
   "From the moment a delivery's first attempt was due to its start"
 )({})
 
-export const noteLag = (millis: number): Effect.Effect<void> => Metric.update(lag, Math.max(0, millis) / 1000)
+export const recordLag = (millis: number): Effect.Effect<void> =>
+  Metric.update(lag, Math.max(0, millis) / 1000)

@@ -24,7 +24,7 @@ export interface QueueStarts {
   /** The queue starts for a lease at `now`; empty if all queues must be read completely. */
   readonly of: (now: number) => ReadonlyArray<QueueStart>
   /** Stores the result of a lease that called `of` at `begun`. */
-  readonly note: (begun: number, ended: number, deliveries: ReadonlyArray<LeasedDelivery>) => void
+  readonly recordLease: (begun: number, ended: number, deliveries: ReadonlyArray<LeasedDelivery>) => void
 }
 
 /**
@@ -43,7 +43,7 @@ export const makeQueueStarts = (): QueueStarts => {
         .slice(0, maxStarts)
         .map(([endpointId, { from }]) => ({ endpointId, from: new Date(from - lateMillis) }))
     },
-    note: (begun, ended, deliveries) => {
+    recordLease: (begun, ended, deliveries) => {
       const isFullRead = begun >= nextFullReadAt
       if (isFullRead)
         nextFullReadAt = ended + Math.max(minFullReadPauseMillis, fullReadPauseFactor * (ended - begun))

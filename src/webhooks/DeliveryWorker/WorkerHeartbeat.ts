@@ -23,7 +23,7 @@ export class WorkerHeartbeat extends Context.Service<
      * Notes the number of running attempts. From the first attempt on, other instances must see that this worker is
      * alive.
      */
-    readonly note: (running: number) => Effect.Effect<void>
+    readonly record: (running: number) => Effect.Effect<void>
   }
 >()("quittance/webhooks/WorkerHeartbeat") {
   static readonly layer: Layer.Layer<
@@ -78,7 +78,7 @@ export class WorkerHeartbeat extends Context.Service<
       )
       return WorkerHeartbeat.of({
         id,
-        note: (running) =>
+        record: (running) =>
           Effect.suspend(() => {
             const begins = !busy && running > 0
             busy = running > 0

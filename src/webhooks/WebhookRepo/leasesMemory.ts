@@ -112,7 +112,7 @@ export const makeLeasesMemory = (store: {
     }
   }
 
-  const noteEndpoint = ({ delivery, at, responseStatus, failure }: AttemptResult) => {
+  const recordEndpoint = ({ delivery, at, responseStatus, failure }: AttemptResult) => {
     const { endpointId, url } = delivery.target
     const endpoint = endpoints.get(endpointId)
     if (endpoint === undefined || endpoint.view.url !== url) return
@@ -151,7 +151,7 @@ export const makeLeasesMemory = (store: {
         entry.number === delivery.attempt ? { ...entry, durationMs, responseStatus, failure } : entry
       )
     )
-    noteEndpoint(result)
+    recordEndpoint(result)
     return [{ id: delivery.id, status }]
   }
 

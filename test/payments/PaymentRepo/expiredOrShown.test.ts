@@ -20,7 +20,7 @@ const scene = Effect.gen(function* () {
   const { one, other, paymentId } = instances
   return {
     ...instances,
-    show: other.attemptRepo.noteAddressShown(paymentId, at),
+    show: other.attemptRepo.recordAddressShown(paymentId, at),
     expire: one.repo.expire({ openedBefore: { test: at, live: at }, reportedBefore: at, at }),
     isUntried: links.isUntried(paymentId)
   }

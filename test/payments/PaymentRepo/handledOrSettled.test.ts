@@ -76,7 +76,7 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
 
   const explained = {
     "when its matching ends": (repo: TransferRepo["Service"], id: string) =>
-      repo.noteMatch(id, { kind: "unknown" }),
+      repo.recordMatch(id, { kind: "unknown" }),
     "when people are alerted": (repo: TransferRepo["Service"]) => repo.unalerted(new Date("2026-06-01"))
   }
   for (const [when, explain] of Object.entries(explained))

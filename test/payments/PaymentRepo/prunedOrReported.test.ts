@@ -16,11 +16,11 @@ liveEffect("a repeated report is checked, even while old ones are being deleted"
       })
     yield* report(after(1))
     const [held] = yield* other.repo.takeDueReports("test", after(2), after(60), 1)
-    yield* other.repo.noteCheck(
+    yield* other.repo.recordCheck(
       paymentId,
       settlement.evidence,
       { at: after(3), reason: "not_found" },
-      { heldUntil: held?.heldUntil ?? after(0), nextCheckAt: null }
+      { leaseUntil: held?.leaseUntil ?? after(0), nextCheckAt: null }
     )
     const ends = { test: after(90), live: after(90) }
     expect(

@@ -413,13 +413,13 @@ describe("RefundRepo on Postgres", () => {
       const first = yield* created(of, { transactionId: newHash() })
       const named = newHash()
       expect(yield* refundRepo.nameRefundTransaction(first.id, named, after(20), after(22))).toBeTrue()
-      yield* refundRepo.noteRefundCheck(first, after(600))
+      yield* refundRepo.recordRefundCheck(first, after(600))
       const due = () =>
         Effect.map(refundRepo.takeDueRefunds("test", after(25), after(40), 1_000), (all) =>
           all.filter(({ id }) => id === first.id)
         )
       expect(yield* due()).toMatchObject([{ transactionId: named }])
-      yield* refundRepo.noteRefundCheck({ id: first.id, transactionId: named }, after(24))
+      yield* refundRepo.recordRefundCheck({ id: first.id, transactionId: named }, after(24))
       expect(yield* due()).toHaveLength(1)
     })
   )
@@ -443,8 +443,8 @@ describe("RefundRepo on Postgres", () => {
         const proof = proofOf(of)
         yield* refundRepo.proveRefund(again.id, proof, after(30), after(90))
         expect(yield* refundRepo.endRefund(again.id, { status: "cancelled" }, after(31))).toBeFalse()
-        yield* refundRepo.noteRefundWatched(
-          { id: again.id, heldUntil: after(90) },
+        yield* refundRepo.recordRefundWatched(
+          { id: again.id, leaseUntil: after(90) },
           { droppedAt: after(40), watchAt: after(100) }
         )
         expect(yield* refundRepo.endRefund(again.id, { status: "cancelled" }, after(41))).toBeTrue()
@@ -467,19 +467,19 @@ describe("RefundRepo on Postgres", () => {
       const late = yield* taken(90, 150)
       const next = yield* taken(150, 210)
       const dropped = { droppedAt: after(91), watchAt: after(151) }
-      expect(yield* refundRepo.noteRefundWatched(late, dropped)).toBeFalse()
-      expect(yield* refundRepo.noteRefundWatched(next, { droppedAt: null, watchAt: after(211) })).toBeTrue()
-      expect(yield* refundRepo.noteRefundWatched(late, dropped)).toBeFalse()
+      expect(yield* refundRepo.recordRefundWatched(late, dropped)).toBeFalse()
+      expect(yield* refundRepo.recordRefundWatched(next, { droppedAt: null, watchAt: after(211) })).toBeTrue()
+      expect(yield* refundRepo.recordRefundWatched(late, dropped)).toBeFalse()
       // Otherwise it could be cancelled, and the money sent a second time.
       expect(yield* refundRepo.endRefund(refund.id, { status: "cancelled" }, after(160))).toBeFalse()
       const ended = yield* taken(211, 270)
       expect(
-        yield* refundRepo.noteRefundWatched(ended, { droppedAt: after(212), watchAt: after(272) })
+        yield* refundRepo.recordRefundWatched(ended, { droppedAt: after(212), watchAt: after(272) })
       ).toBeTrue()
       yield* refundRepo.endRefund(refund.id, { status: "cancelled" }, after(220))
       expect(
-        yield* refundRepo.noteRefundWatched(
-          { ...ended, heldUntil: after(272) },
+        yield* refundRepo.recordRefundWatched(
+          { ...ended, leaseUntil: after(272) },
           { droppedAt: null, watchAt: null }
         )
       ).toBeFalse()
@@ -494,8 +494,8 @@ describe("RefundRepo on Postgres", () => {
       const proof = proofOf(of)
       yield* refundRepo.proveRefund(refund.id, proof, after(30), after(90))
       const moved = { blockNumber: 121n, blockHash: newHash(), logPosition: 5 }
-      yield* refundRepo.noteRefundWatched(
-        { id: refund.id, heldUntil: after(90) },
+      yield* refundRepo.recordRefundWatched(
+        { id: refund.id, leaseUntil: after(90) },
         { moved, droppedAt: null, watchAt: after(100) }
       )
       const second = yield* created(of)
@@ -518,9 +518,9 @@ describe("RefundRepo on Postgres", () => {
         Effect.map(refundRepo.takeDueRefunds("test", after(at), after(at + 60), 1000), (all) =>
           all.filter(({ id }) => id === refund.id)
         )
-      const note = (heldUntil: number, droppedAt: Date | null) =>
-        refundRepo.noteRefundWatched(
-          { id: refund.id, heldUntil: after(heldUntil) },
+      const note = (leaseUntil: number, droppedAt: Date | null) =>
+        refundRepo.recordRefundWatched(
+          { id: refund.id, leaseUntil: after(leaseUntil) },
           { droppedAt, watchAt: null }
         )
       expect(yield* note(90, after(40))).toBeTrue()

@@ -87,7 +87,7 @@ const watched = (
               Effect.suspend(() => fault.beforeEnd),
               repo.endRefund(...end)
             ),
-          noteRefundWatched: (...note) => orEnd("note", repo.noteRefundWatched(...note))
+          recordRefundWatched: (...note) => orEnd("note", repo.recordRefundWatched(...note))
         }),
         Layer.succeed(ChainVerifier, {
           ...verifier,

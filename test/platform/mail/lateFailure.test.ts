@@ -28,8 +28,8 @@ describe("a mail that two instances have taken", () => {
   liveEffect("is not sent again if the second has sent it and the first fails", () =>
     Effect.gen(function* () {
       const { first, repo, second } = yield* takenTwice
-      yield* repo.noteSent(second.id, after(125))
-      yield* repo.noteFailure(first, "Timeout", after(190))
+      yield* repo.recordSent(second.id, after(125))
+      yield* repo.recordFailure(first, "Timeout", after(190))
       expect(yield* repo.take(after(1_000), after(1_120), 20, false)).toEqual([])
     }).pipe(Effect.provide(database))
   )
@@ -37,8 +37,8 @@ describe("a mail that two instances have taken", () => {
   liveEffect("is not sent again if the first has sent it and the second fails", () =>
     Effect.gen(function* () {
       const { first, repo, second } = yield* takenTwice
-      yield* repo.noteSent(first.id, after(125))
-      yield* repo.noteFailure(second, "Timeout", after(190))
+      yield* repo.recordSent(first.id, after(125))
+      yield* repo.recordFailure(second, "Timeout", after(190))
       expect(yield* repo.take(after(1_000), after(1_120), 20, false)).toEqual([])
     }).pipe(Effect.provide(database))
   )
@@ -46,7 +46,7 @@ describe("a mail that two instances have taken", () => {
   liveEffect("stays the second's for its lease if the first fails", () =>
     Effect.gen(function* () {
       const { first, repo } = yield* takenTwice
-      yield* repo.noteFailure(first, "Timeout", after(190))
+      yield* repo.recordFailure(first, "Timeout", after(190))
       expect(yield* repo.take(after(200), after(320), 20, false)).toEqual([])
       expect(yield* repo.take(after(242), after(362), 20, false)).toHaveLength(1)
     }).pipe(Effect.provide(database))

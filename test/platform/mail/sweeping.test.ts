@@ -18,7 +18,7 @@ describe("old mail", () => {
       const repo = yield* MailRepo
       const ended = crypto.randomUUID()
       yield* repo.insert(ended, mail, longAgo)
-      yield* repo.noteSent(ended, longAgo)
+      yield* repo.recordSent(ended, longAgo)
       const queue = Effect.suspend(() => repo.insert(crypto.randomUUID(), mail, now))
       const lock = sql`SELECT pg_advisory_xact_lock(1)`
       /** Like a change of a merchant, which takes the audit log's lock and queues mails before or after it. */

@@ -220,7 +220,7 @@ export const layerAccount = HttpApiBuilder.group(
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
         yield* passkeys.verify(yield* site, Option.some(session.user.id), payload)
-        yield* accounts.noteConfirmed(session)
+        yield* accounts.recordConfirmed(session)
       }),
       setLocale: ({ payload }) =>
         Effect.flatMap(CurrentSession, (session) => accounts.setLocale(session, payload.locale)),

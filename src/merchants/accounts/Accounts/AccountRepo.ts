@@ -196,7 +196,7 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    noteFailure: Effect.fn("AccountRepo.noteFailure")(function* (hash, at, allowed) {
+    recordFailure: Effect.fn("AccountRepo.noteFailure")(function* (hash, at, allowed) {
       yield* sql`
         UPDATE one_time_links SET failures = failures + 1,
           used_at = CASE WHEN failures + 1 >= ${allowed} THEN ${at}::timestamptz ELSE used_at END
@@ -253,7 +253,7 @@ export class AccountRepo extends Context.Service<
     /** False if another request used the link first. */
     readonly useLink: (hash: Uint8Array, at: Date) => Effect.Effect<boolean>
     /** Counts a wrong password through the link; the last allowed failure voids it. */
-    readonly noteFailure: (hash: Uint8Array, at: Date, allowed: number) => Effect.Effect<void>
+    readonly recordFailure: (hash: Uint8Array, at: Date, allowed: number) => Effect.Effect<void>
   }
 >()("quittance/merchants/AccountRepo") {
   static readonly layer: Layer.Layer<AccountRepo, never, SqlClient.SqlClient> = Layer.effect(

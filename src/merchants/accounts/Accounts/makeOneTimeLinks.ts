@@ -101,7 +101,7 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
       const { email, invitedBy, merchantId, resetPassword, operator, role } = link.value
       const existing = yield* repo.findCredentials(email)
       const keepsPassword = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
-      const noteFailure = () => repo.noteFailure(hash, at, linkFailures)
+      const recordFailure = () => repo.recordFailure(hash, at, linkFailures)
       const proof = yield* Effect.gen(function* () {
         if (keepsPassword) return (yield* proved(email, password, code)).proof
         // A link replaces the password but not the account's second factor.
@@ -110,8 +110,8 @@ export const makeOneTimeLinks = Effect.fnUntraced(function* ({
           : null
         return { _tag: "Password" as const, hash: yield* passwords.hash(password), authenticatorSince }
       }).pipe(
-        Effect.tapErrorTag("SignInFailed", noteFailure),
-        Effect.tapErrorTag("SecondFactorFailed", noteFailure)
+        Effect.tapErrorTag("SignInFailed", recordFailure),
+        Effect.tapErrorTag("SecondFactorFailed", recordFailure)
       )
       const freshId = yield* random.uuidV7()
       const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })

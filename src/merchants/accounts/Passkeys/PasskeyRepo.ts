@@ -111,7 +111,7 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), passkeyOf)
     }, Effect.orDie),
 
-    noteUse: Effect.fn("PasskeyRepo.noteUse")(function* (id, counter, at) {
+    recordUse: Effect.fn("PasskeyRepo.noteUse")(function* (id, counter, at) {
       const rows = yield* sql`
         UPDATE passkeys SET counter = ${counter}, last_used_at = ${at}
         WHERE id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter}::bigint = 0)) RETURNING id`
@@ -149,7 +149,7 @@ export class PasskeyRepo extends Context.Service<
     readonly ofUser: (userId: string) => Effect.Effect<ReadonlyArray<StoredPasskey>>
     readonly byCredential: (credentialId: string) => Effect.Effect<Option.Option<StoredPasskey>>
     /** False if the counter did not grow, as for a copied key. */
-    readonly noteUse: (id: string, counter: number, at: Date) => Effect.Effect<boolean>
+    readonly recordUse: (id: string, counter: number, at: Date) => Effect.Effect<boolean>
     /** Returns the removed passkey's name; none if it is not the user's. */
     readonly remove: (userId: string, id: string) => Effect.Effect<Option.Option<string>>
   }

@@ -5,7 +5,7 @@ import type { Tenant } from "../../../domain/Merchant.ts"
 import type { AtomicUsdc } from "../../../domain/Money.ts"
 import type { PaymentId } from "../../../domain/Payment.ts"
 import type { RefundFailure, RefundStatus } from "../../../domain/Refund.ts"
-import type { ClaimedTransfer, WatchNote } from "../../PaymentRepo/PaymentStore.ts"
+import type { ClaimedTransfer, WatchResult } from "../../PaymentRepo/PaymentStore.ts"
 import type { TransferAlreadyUsed } from "../../TransferAlreadyUsed.ts"
 
 export type RefundTarget = { readonly paymentId: PaymentId } | { readonly transferId: string }
@@ -71,7 +71,7 @@ export interface Refund extends Tenant {
 
 /** A refund that is due for a check, and the end of the lease under which it was taken. */
 export interface DueRefund extends Refund {
-  readonly heldUntil: Date
+  readonly leaseUntil: Date
 }
 
 /**
@@ -180,7 +180,7 @@ export interface RefundStore {
    */
   readonly sentFor: (refund: Refund) => Effect.Effect<ReadonlyArray<TransactionHash>>
   /** Sets the next check of a pending refund, unless another transaction was reported since. */
-  readonly noteRefundCheck: (
+  readonly recordRefundCheck: (
     refund: Pick<Refund, "id" | "transactionId">,
     checkAt: Date
   ) => Effect.Effect<void>
@@ -188,8 +188,8 @@ export interface RefundStore {
    * Records the state of a proven refund's block. Returns false and records nothing if another worker has the refund,
    * or it has ended.
    */
-  readonly noteRefundWatched: (
-    taken: Pick<DueRefund, "id" | "heldUntil">,
-    note: WatchNote
+  readonly recordRefundWatched: (
+    taken: Pick<DueRefund, "id" | "leaseUntil">,
+    result: WatchResult
   ) => Effect.Effect<boolean>
 }

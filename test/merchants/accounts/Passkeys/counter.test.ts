@@ -21,8 +21,8 @@ liveEffect("a passkey whose counter is beyond 31 bits can sign in", () =>
     }
     expect(yield* repo.insert(passkey, 10)).toBeTrue()
     expect(yield* repo.ofUser(userId)).toMatchObject([{ id, counter: last - 1 }])
-    expect(yield* repo.noteUse(id, last, at)).toBeTrue()
-    expect(yield* repo.noteUse(id, last, at)).toBeFalse()
+    expect(yield* repo.recordUse(id, last, at)).toBeTrue()
+    expect(yield* repo.recordUse(id, last, at)).toBeFalse()
     expect(Option.getOrThrow(yield* repo.byCredential("AA"))).toMatchObject({ id, counter: last })
   }).pipe(Effect.provide(PasskeyRepo.layer.pipe(Layer.provideMerge(testDatabase.layer))))
 )
