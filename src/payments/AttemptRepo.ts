@@ -110,7 +110,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
             SELECT 1 FROM payment_reports r
             WHERE r.transaction_id = t.transaction_id AND r.payment_id <> p.id AND r.payer_address = t.payer
               AND r.next_check_at IS NOT NULL)
-        ) known ORDER BY since LIMIT 1`
+        ) confirming_transactions ORDER BY since LIMIT 1`
     )
     return row?.transaction_id ?? null
   })
@@ -220,7 +220,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
               AND NOT EXISTS (
                 SELECT 1 FROM payment_attempts a
                 WHERE a.payment_id = ${paymentId} AND a.payer_address = sent.payer AND a.closed_at IS NULL)
-          ) known
+          ) open_attempts
           WHERE ${by?.only === true ? sql`payer = ${payer}` : sql`true`}
           ORDER BY (payer = ${payer}::bytea) DESC NULLS LAST, since DESC LIMIT ${maxListed}`
       )

@@ -5,7 +5,7 @@ import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import { networks } from "../domain/networks.ts"
 import { isUniqueViolation } from "../platform/database/isUniqueViolation.ts"
 import type { ClaimReplacement, ClaimStore, DroppedClaim } from "./ClaimRepo/ClaimStore.ts"
-import { arrivedTransfer, explainTransfer, isClaimable } from "./claimingSql.ts"
+import { explainTransfer, isClaimable, lockedTransfer } from "./claimingSql.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 
@@ -32,46 +32,46 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
   const replacement = (claiming: ClaimReplacement) => {
     const { at, env, paymentId, payer, transfer } = claiming
     return sql`
-      WITH held AS (
-        SELECT p.id AS held_id, p.receiver AS held_receiver, p.amount AS held_amount, p.intent_url AS held_url,
-          p.merchant_id AS held_merchant
+      WITH locked_payment AS (
+        SELECT p.id AS locked_id, p.receiver AS locked_receiver, p.amount AS locked_amount, p.intent_url AS locked_url,
+          p.merchant_id AS locked_merchant
         FROM payments p
         WHERE p.id = ${paymentId} AND p.env = ${env} AND p.status = 'settled' AND p.payer_address = ${toBytes(payer)}
         FOR NO KEY UPDATE
-      ), arrived AS (${arrivedTransfer(sql, claiming)}
-      ), former AS (
+      ), locked_transfer AS (${lockedTransfer(sql, claiming)}
+      ), former_transfer AS (
         -- Locked: the chain reader has noted its return before, or reads it again afterwards.
         SELECT t.id, t.dropped_at
-        FROM held JOIN claimed_transfers c ON c.payment_id = held_id JOIN incoming_transfers t
+        FROM locked_payment JOIN claimed_transfers c ON c.payment_id = locked_id JOIN incoming_transfers t
           ON t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
             AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal
         FOR NO KEY UPDATE OF t
-      ), lost AS (
+      ), dropped_claim AS (
         SELECT c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
-        FROM held JOIN claimed_transfers c ON c.payment_id = held_id
+        FROM locked_payment JOIN claimed_transfers c ON c.payment_id = locked_id
         WHERE c.dropped_at IS NOT NULL AND c.transaction_id <> ${toBytes(transfer.transactionId)}
-          AND NOT EXISTS (SELECT 1 FROM former WHERE dropped_at IS NULL)
+          AND NOT EXISTS (SELECT 1 FROM former_transfer WHERE dropped_at IS NULL)
         FOR UPDATE OF c
-      ), moved AS (
+      ), replaced_claim AS (
         UPDATE claimed_transfers c SET transaction_id = ${toBytes(transfer.transactionId)},
           ordinal = ${transfer.ordinal}, log_position = ${transfer.logPosition},
           block_number = ${transfer.blockNumber.toString()}::bigint, block_hash = ${toBytes(transfer.blockHash)},
           dropped_at = NULL,
           -- Due immediately, because the check closes the alert.
           watch_at = ${at}
-        FROM lost WHERE c.payment_id = lost.payment_id AND ${isClaimable(sql, claiming)}
+        FROM dropped_claim WHERE c.payment_id = dropped_claim.payment_id AND ${isClaimable(sql, claiming)}
         RETURNING c.chain_id, c.transaction_id, c.payer, c.receiver, c.amount, c.ordinal, c.payment_id
-      ), explained AS (${explainTransfer(sql, sql`moved c CROSS JOIN held`, sql`held_merchant`)}
+      ), explained_transfer AS (${explainTransfer(sql, sql`replaced_claim c CROSS JOIN locked_payment`, sql`locked_merchant`)}
       ), closed_remainder_links AS (
         UPDATE payment_links SET closed_at = ${at}
-        WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
-      ), unclaimed AS (
+        WHERE rest_of IN (SELECT id FROM explained_transfer) AND closed_at IS NULL
+      ), released_transfer AS (
         -- If the transfer returns, it is read and matched again.
         UPDATE incoming_transfers t SET payment_id = NULL, match_at = NULL,
           handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
-        FROM former CROSS JOIN moved WHERE t.id = former.id
+        FROM former_transfer CROSS JOIN replaced_claim WHERE t.id = former_transfer.id
       )
-      SELECT payment_id FROM moved`
+      SELECT payment_id FROM replaced_claim`
   }
 
   return {
@@ -104,7 +104,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
             WHERE a.payment_id = p.id AND a.payer_address = p.payer_address AND a.nonce IS NOT NULL), '{}') AS nonces
         FROM (
           SELECT payment_id FROM claimed_transfers WHERE dropped_at IS NOT NULL AND payer = ${toBytes(payer)} ${announced}
-        ) known JOIN claimed_transfers c ON c.payment_id = known.payment_id JOIN payments p ON p.id = c.payment_id
+        ) candidate_claims JOIN claimed_transfers c ON c.payment_id = candidate_claims.payment_id JOIN payments p ON p.id = c.payment_id
         WHERE c.chain_id = ${networks[env].chainId} AND c.payer = ${toBytes(payer)}
           AND c.receiver = ${toBytes(receiver)} AND c.amount = ${amount.toString()}::numeric
           AND c.transaction_id <> ${toBytes(transactionId)} AND p.env = ${env}

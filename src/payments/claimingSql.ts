@@ -1,5 +1,5 @@
 // SQL shared by settling a payment and moving its claim to another transfer: lock the transfer, check that it is free,
-// and record its explanation. Each is part of a statement whose `held` is the payment.
+// and record its explanation. Each is part of a statement whose `locked_payment` is the payment.
 import type { SqlClient, Statement } from "effect/sql"
 import { toBytes } from "../chain/ChainBytes.ts"
 import type { Address } from "../domain/Chain.ts"
@@ -17,21 +17,21 @@ interface Claiming {
 }
 
 /** The transfer as it was read, locked: a person has resolved it before, or can no longer do so. */
-export const arrivedTransfer = (sql: SqlClient.SqlClient, { paymentId, payer, transfer }: Claiming) => sql`
-  SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId, sql`held_url`)} AS is_short
-  FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
+export const lockedTransfer = (sql: SqlClient.SqlClient, { paymentId, payer, transfer }: Claiming) => sql`
+  SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId, sql`locked_url`)} AS is_short
+  FROM locked_payment JOIN incoming_transfers t ON t.receiver = locked_receiver AND t.amount = locked_amount
   WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
     AND t.payer = ${toBytes(payer)} AND t.ordinal = ${transfer.ordinal}
   FOR NO KEY UPDATE OF t`
 
-/** True if no claim names another block for the transaction, and nobody has explained `arrived` otherwise. */
+/** True if no claim names another block for the transaction, and nobody has explained `locked_transfer` otherwise. */
 export const isClaimable = (sql: SqlClient.SqlClient, { at, paymentId, transfer }: Claiming) => sql`
   NOT EXISTS (
     SELECT 1 FROM claimed_transfers o
     WHERE o.chain_id = ${transfer.chainId} AND o.transaction_id = ${toBytes(transfer.transactionId)}
       AND o.block_hash <> ${toBytes(transfer.blockHash)})
   AND NOT EXISTS (
-    SELECT 1 FROM arrived t
+    SELECT 1 FROM locked_transfer t
     WHERE t.payment_id IS NULL AND (t.is_short OR (t.handled_at IS NOT NULL AND (t.attached_to IS NULL
       OR (t.attached_to <> ${paymentId}::uuid
         AND t.handled_at > ${plusMillis(at, -attachLeaseMillis)}::timestamptz)))))`

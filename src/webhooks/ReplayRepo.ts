@@ -41,7 +41,7 @@ export class ReplayRepo extends Context.Service<
                 : sql`AND (d.created_at, d.id) > (SELECT created_at, id FROM webhook_deliveries WHERE id = ${last})`
             const queued = yield* decodeQueued(
               yield* sql`
-                WITH ended AS (
+                WITH replayable AS (
                   SELECT d.id, d.created_at, e.id AS endpoint_id FROM webhook_deliveries d
                   JOIN webhook_endpoints e ON e.merchant_id = d.merchant_id AND e.env = d.env AND e.deleted_at IS NULL
                   WHERE d.merchant_id = ${merchantId} AND d.env = ${env} AND ${isReplayed}
@@ -49,9 +49,9 @@ export class ReplayRepo extends Context.Service<
                   ORDER BY d.created_at, d.id LIMIT ${batchSize} FOR UPDATE OF d
                 ), queued AS (
                   UPDATE webhook_deliveries d SET status = 'pending', resent_from = ${status},
-                    endpoint_id = ended.endpoint_id, due_at = ${at}, claim_id = NULL, interruptions = 0,
+                    endpoint_id = replayable.endpoint_id, due_at = ${at}, claim_id = NULL, interruptions = 0,
                     finished_at = NULL
-                  FROM ended WHERE d.id = ended.id RETURNING d.id, d.created_at
+                  FROM replayable WHERE d.id = replayable.id RETURNING d.id, d.created_at
                 )
                 SELECT id FROM queued ORDER BY created_at, id`
             )

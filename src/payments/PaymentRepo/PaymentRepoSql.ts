@@ -11,7 +11,7 @@ import { batched } from "../../platform/database/batched.ts"
 import { isUniqueViolation } from "../../platform/database/isUniqueViolation.ts"
 import { Replica } from "../../platform/database/Replica.ts"
 import { Networks } from "../../platform/Networks.ts"
-import { arrivedTransfer, explainTransfer, isClaimable } from "../claimingSql.ts"
+import { explainTransfer, isClaimable, lockedTransfer } from "../claimingSql.ts"
 import { isShort } from "../isShortSql.ts"
 import {
   ownRows,
@@ -237,29 +237,29 @@ export const makePaymentRepoSql: Effect.Effect<
     const { paymentId, evidence, transfer, delivery, laterDelivery = delivery, ...times } = settlement
     const claiming = { paymentId, payer: evidence.payer, transfer, at: times.at }
     return sql`
-      WITH held AS (
-        SELECT p.receiver AS held_receiver, p.amount AS held_amount, p.intent_url AS held_url FROM payments p
+      WITH locked_payment AS (
+        SELECT p.receiver AS locked_receiver, p.amount AS locked_amount, p.intent_url AS locked_url FROM payments p
         WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
-      ), arrived AS (${arrivedTransfer(sql, claiming)}
-      ), settled AS (
+      ), locked_transfer AS (${lockedTransfer(sql, claiming)}
+      ), settled_payment AS (
         ${settlePayment(sql, settlement)}
-        FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND ${isClaimable(sql, claiming)}
+        FROM locked_payment WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND ${isClaimable(sql, claiming)}
         RETURNING ${columns}
-      ), claimed AS (
+      ), new_claim AS (
         INSERT INTO claimed_transfers
           (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number,
            block_hash, watch_at)
         SELECT ${transfer.chainId}::integer, ${toBytes(transfer.transactionId)}::bytea, ${transfer.logPosition}::integer,
           payer_address, receiver, amount, ${transfer.ordinal}::integer, id, ${transfer.blockNumber}::bigint,
           ${toBytes(transfer.blockHash)}::bytea, ${times.watchAt}::timestamptz
-        FROM settled
+        FROM settled_payment
         RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
-      ), explained AS (${explainTransfer(sql, sql`claimed c JOIN settled s ON s.id = c.payment_id`, sql`s.merchant_id`)}
+      ), explained_transfer AS (${explainTransfer(sql, sql`new_claim c JOIN settled_payment s ON s.id = c.payment_id`, sql`s.merchant_id`)}
       ), closed_remainder_links AS (
         -- The whole transfer pays this payment, so no outstanding amount of it is requested any longer.
         UPDATE payment_links SET closed_at = ${times.at}
-        WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
-      ), queued AS (
+        WHERE rest_of IN (SELECT id FROM explained_transfer) AND closed_at IS NULL
+      ), queued_delivery AS (
         INSERT INTO webhook_deliveries
           (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
         SELECT CASE WHEN earlier.already_delivered THEN ${laterDelivery.id}::uuid ELSE ${delivery.id}::uuid END,
@@ -269,14 +269,14 @@ export const makePaymentRepoSql: Effect.Effect<
           CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
           ${times.at}::timestamptz,
           CASE WHEN e.id IS NULL THEN ${times.at}::timestamptz ELSE NULL END
-        FROM settled s CROSS JOIN (
+        FROM settled_payment s CROSS JOIN (
           SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE id = ${delivery.id}::uuid) AS already_delivered
         ) earlier LEFT JOIN webhook_endpoints e
           ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
       ), deleted_reports AS (
-        DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)
+        DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled_payment)
       )
-      SELECT ${columns} FROM settled`
+      SELECT ${columns} FROM settled_payment`
   }
 
   const settle = Effect.fn("PaymentRepo.settle")(

@@ -40,7 +40,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
     )
 
   /** Moves a cursor that is still where the caller left it, under the caller's lease, and renews the lease. */
-  const moved = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => sql`
+  const advanceCursor = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => sql`
     UPDATE chain_cursors SET block_number = ${to.blockNumber.toString()}::bigint,
       block_hash = ${toBytes(to.blockHash)}, block_time = ${to.blockTime},
       leased_until = ${lease.until}, closed_at = NULL
@@ -115,7 +115,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
     }) {
       const lookAt = plusMillis(lease.at, returnedMillis)
       const rows = yield* sql`
-        WITH moved AS (${moved(env, lease, from, to)}), seen AS (
+        WITH advanced_cursor AS (${advanceCursor(env, lease, from, to)}), read_incoming AS (
           SELECT * FROM unnest(
             ${transfers.map((transfer) => transfer.id)}::uuid[], ${transfers.map((transfer) => toBytes(transfer.transactionId))}::bytea[],
             ${transfers.map((transfer) => toBytes(transfer.payer))}::bytea[],
@@ -125,17 +125,17 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
             ${transfers.map((transfer) => transfer.blockNumber.toString())}::bigint[],
             ${transfers.map((transfer) => toBytes(transfer.blockHash))}::bytea[],
             ${transfers.map((transfer) => transfer.blockTime)}::timestamptz[]
-          ) AS seen (id, transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
+          ) AS read_incoming (id, transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
             block_time)
-        ), stored AS (
+        ), stored_incoming AS (
           INSERT INTO incoming_transfers AS t
             (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number,
              block_hash, block_time, payment_id, match_at, created_at)
-          SELECT s.id, moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
+          SELECT s.id, advanced_cursor.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
             coalesce(p.merchant_id, s.merchant_id), ${env}::text, s.block_number, s.block_hash, s.block_time, c.payment_id,
             CASE WHEN c.payment_id IS NULL THEN ${lease.at}::timestamptz END, ${lease.at}::timestamptz
-          FROM moved CROSS JOIN seen s LEFT JOIN claimed_transfers c
-            ON c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
+          FROM advanced_cursor CROSS JOIN read_incoming s LEFT JOIN claimed_transfers c
+            ON c.chain_id = advanced_cursor.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
               AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
             LEFT JOIN payments p ON p.id = c.payment_id
           ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
@@ -144,15 +144,15 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
             match_at = CASE
               WHEN t.payment_id IS NULL AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)
               THEN excluded.created_at ELSE t.match_at END
-        ), dropped AS (
+        ), dropped_incoming AS (
           UPDATE incoming_transfers t SET dropped_at = ${lease.at}, match_at = NULL
-          FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL
+          FROM advanced_cursor WHERE t.chain_id = advanced_cursor.chain_id AND t.dropped_at IS NULL
             AND t.block_number > ${from.blockNumber.toString()}::bigint
             AND t.block_number <= ${to.blockNumber.toString()}::bigint
             AND NOT EXISTS (
-              SELECT 1 FROM seen s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
+              SELECT 1 FROM read_incoming s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
                 AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
-        ), sent AS (
+        ), read_outgoing AS (
           SELECT * FROM unnest(
             ${outgoing.map((transfer) => toBytes(transfer.transactionId))}::bytea[],
             ${outgoing.map((transfer) => toBytes(transfer.payer))}::bytea[],
@@ -162,48 +162,48 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
             ${outgoing.map((transfer) => transfer.blockNumber.toString())}::bigint[],
             ${outgoing.map((transfer) => toBytes(transfer.blockHash))}::bytea[],
             ${outgoing.map((transfer) => transfer.blockTime)}::timestamptz[]
-          ) AS sent (transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
+          ) AS read_outgoing (transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
             block_time)
-        ), left_receivers AS (
+        ), stored_outgoing AS (
           INSERT INTO outgoing_transfers
             (chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number, block_hash,
              block_time)
-          SELECT moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
+          SELECT advanced_cursor.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
             -- A transfer that proves a refund belongs to the refund's merchant, whoever has the address now.
             coalesce(r.merchant_id, s.merchant_id), ${env}::text, s.block_number, s.block_hash, s.block_time
-          FROM moved CROSS JOIN sent s LEFT JOIN claimed_transfers c
-            ON c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
+          FROM advanced_cursor CROSS JOIN read_outgoing s LEFT JOIN claimed_transfers c
+            ON c.chain_id = advanced_cursor.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
               AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
             LEFT JOIN refunds r ON r.id = c.refund_id
           ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
             block_number = excluded.block_number, block_hash = excluded.block_hash,
             block_time = excluded.block_time, dropped_at = NULL
-        ), returned AS (
+        ), rewatched_claims AS (
           -- Transfers that were given up as lost are watched again.
           UPDATE claimed_transfers c SET watch_at = ${lookAt}
-          FROM moved, seen s WHERE c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id
+          FROM advanced_cursor, read_incoming s WHERE c.chain_id = advanced_cursor.chain_id AND c.transaction_id = s.transaction_id
             AND c.payer = s.payer AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
             AND c.payment_id IS NOT NULL AND c.dropped_at IS NOT NULL AND c.watch_at IS NULL
-        ), sent_again AS (
+        ), rewatched_refunds AS (
           UPDATE refunds r SET next_look_at = ${lookAt}
-          FROM moved, sent s WHERE r.transaction_id = s.transaction_id AND r.sender = s.payer
+          FROM advanced_cursor, read_outgoing s WHERE r.transaction_id = s.transaction_id AND r.sender = s.payer
             AND r.recipient = s.receiver AND r.amount = s.amount AND r.ordinal = s.ordinal AND r.env = ${env}
             AND r.status = 'proven' AND r.dropped_at IS NOT NULL AND r.next_look_at IS NULL
-        ), unsent AS (
+        ), dropped_outgoing AS (
           UPDATE outgoing_transfers t SET dropped_at = ${lease.at}
-          FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL
+          FROM advanced_cursor WHERE t.chain_id = advanced_cursor.chain_id AND t.dropped_at IS NULL
             AND t.block_number > ${from.blockNumber.toString()}::bigint
             AND t.block_number <= ${to.blockNumber.toString()}::bigint
             AND NOT EXISTS (
-              SELECT 1 FROM sent s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
+              SELECT 1 FROM read_outgoing s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
                 AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
         )
-        SELECT chain_id FROM moved`
+        SELECT chain_id FROM advanced_cursor`
       return rows.length > 0
     }, Effect.orDie),
 
     rewindCursor: Effect.fn("TransferRepo.rewindCursor")(function* (env, lease, from, to) {
-      return (yield* moved(env, lease, from, to)).length > 0
+      return (yield* advanceCursor(env, lease, from, to)).length > 0
     }, Effect.orDie)
   }
 }

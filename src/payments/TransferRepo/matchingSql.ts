@@ -155,9 +155,9 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
     likelyPayments: Effect.fn("TransferRepo.likelyPayments")(function* (transfer) {
       const [payer, receiver] = [toBytes(transfer.payer), toBytes(transfer.receiver)]
       const amount = sql`${transfer.amount.toString()}::numeric`
-      // Looks up each payment by its key: the planner underestimates `known` and would compare all with all.
+      // Looks up each payment by its key: the planner underestimates `candidates` and would compare all with all.
       const rows = yield* sql`
-        WITH equal AS (
+        WITH payments_of_amount AS (
           SELECT id FROM (
             SELECT id, status, receiver FROM payments
             WHERE merchant_id = ${transfer.merchantId} AND env = ${transfer.env} AND amount = ${amount}
@@ -166,7 +166,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
             ORDER BY created_at DESC LIMIT ${searchedPayments}
           ) newest
           WHERE status IN ('pending', 'failed') AND receiver = ${receiver}
-        ), known AS (
+        ), candidates AS (
           SELECT payment_id, 'reported' AS reason, 0 AS weight FROM payment_reports
           WHERE transaction_id = ${toBytes(transfer.transactionId)}
           UNION ALL
@@ -174,20 +174,20 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
            ORDER BY announced_at DESC LIMIT ${searchedAnnouncements})
           UNION ALL
           -- An agent may have signed thousands: those of this amount are found by their payments, others only in part.
-          SELECT equal.id, 'announced', 1 FROM equal CROSS JOIN LATERAL (
-            SELECT 1 FROM x402_settlements WHERE payment_id = equal.id AND ${signedBy(transfer)} LIMIT 1) signed
+          SELECT payments_of_amount.id, 'announced', 1 FROM payments_of_amount CROSS JOIN LATERAL (
+            SELECT 1 FROM x402_settlements WHERE payment_id = payments_of_amount.id AND ${signedBy(transfer)} LIMIT 1) signed
           UNION ALL
           (SELECT payment_id, 'announced', 1 FROM x402_settlements WHERE ${signedBy(transfer)}
            ORDER BY nonce LIMIT ${searchedAnnouncements})
           UNION ALL
-          SELECT a.payment_id, 'address', 2 FROM equal JOIN shown_addresses a ON a.payment_id = equal.id
+          SELECT a.payment_id, 'address', 2 FROM payments_of_amount JOIN shown_addresses a ON a.payment_id = payments_of_amount.id
           WHERE a.shown_at > ${transfer.blockTime}::timestamptz - interval '2 days'
             AND a.shown_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
           UNION ALL
           SELECT id, 'paid_before', 3 FROM payments
           WHERE merchant_id = ${transfer.merchantId} AND env = ${transfer.env} AND payer_address = ${payer} AND receiver = ${receiver} AND status = 'settled'
           UNION ALL
-          SELECT id, 'amount', 4 FROM equal
+          SELECT id, 'amount', 4 FROM payments_of_amount
         )
         SELECT ${sql.literal(paymentColumns("p."))}, l.reasons, coalesce((
           -- Avoids EXISTS, for which the planner may read all claims.
@@ -195,7 +195,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
         ), false) AS dropped
         FROM (
           SELECT payment_id, array_agg(DISTINCT reason) AS reasons, min(weight) AS weight
-          FROM known GROUP BY payment_id
+          FROM candidates GROUP BY payment_id
         ) l CROSS JOIN LATERAL (SELECT * FROM payments WHERE id = l.payment_id LIMIT 1) p
         WHERE p.merchant_id = ${transfer.merchantId} AND p.env = ${transfer.env}
         ORDER BY (p.amount = ${amount}) DESC, l.weight, p.created_at DESC, p.id

@@ -124,27 +124,27 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
             ? sql``
             : sql`AND transaction_id IS NOT DISTINCT FROM ${checked === null ? null : toBytes(checked)}::bytea`
         const rows = yield* sql`
-        WITH ended AS (
+        WITH ended_refund AS (
           UPDATE refunds SET status = ${end.status}, ended_at = ${at}, next_look_at = NULL,
             failure_reason = ${end.status === "failed" ? end.reason : null}
           WHERE id = ${id} AND (status = 'pending' OR (status = 'proven' AND dropped_at IS NOT NULL)) ${named}
           RETURNING ${columns}, took_transfer
-        ), heir AS (
+        ), next_holder AS (
           -- Another refund of the transfer keeps it handled, and releases it when that one ends.
           UPDATE refunds SET took_transfer = true WHERE id = (
-            SELECT o.id FROM refunds o JOIN ended e ON o.transfer_id = e.transfer_id AND o.id <> e.id
+            SELECT o.id FROM refunds o JOIN ended_refund e ON o.transfer_id = e.transfer_id AND o.id <> e.id
             WHERE e.took_transfer AND o.status IN ('pending', 'proven') ORDER BY o.id LIMIT 1)
-        ), freed AS (
-          DELETE FROM claimed_transfers c USING ended e
+        ), deleted_claim AS (
+          DELETE FROM claimed_transfers c USING ended_refund e
           WHERE c.refund_id = e.id AND c.transaction_id = e.transaction_id AND c.payer = e.sender
             AND c.receiver = e.recipient AND c.amount = e.amount AND c.ordinal = e.ordinal
             AND c.chain_id = ${chainIdSql(sql, "e.env")}
-        ), given_back AS (
+        ), reopened_transfer AS (
           UPDATE incoming_transfers t SET handled_at = NULL, handled_by = NULL, note = NULL, match_at = ${at}
-          FROM ended e WHERE t.id = e.transfer_id AND e.took_transfer AND t.payment_id IS NULL AND NOT EXISTS (
+          FROM ended_refund e WHERE t.id = e.transfer_id AND e.took_transfer AND t.payment_id IS NULL AND NOT EXISTS (
             SELECT 1 FROM refunds o WHERE o.transfer_id = t.id AND o.id <> e.id AND o.status IN ('pending', 'proven'))
         )
-        SELECT id FROM ended`
+        SELECT id FROM ended_refund`
         return rows.length > 0
       },
       (effect) => sql.withTransaction(effect),
@@ -199,20 +199,20 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       const number = moved?.blockNumber.toString() ?? null
       const hash = moved === undefined ? null : toBytes(moved.blockHash)
       const rows = yield* sql`
-          WITH noted AS (
+          WITH updated_refund AS (
             UPDATE refunds SET dropped_at = ${droppedAt}, next_look_at = ${watchAt},
               block_number = coalesce(${number}::bigint, block_number),
               block_hash = coalesce(${hash}::bytea, block_hash)
             WHERE id = ${id} AND status = 'proven' AND next_look_at = ${leaseUntil} RETURNING ${columns}
-          ), claimed AS (
+          ), updated_claim AS (
             UPDATE claimed_transfers c SET dropped_at = n.dropped_at, block_number = n.block_number,
               block_hash = n.block_hash, log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
-            FROM noted n
+            FROM updated_refund n
             WHERE c.refund_id = n.id AND c.transaction_id = n.transaction_id AND c.payer = n.sender
               AND c.receiver = n.recipient AND c.amount = n.amount AND c.ordinal = n.ordinal
               AND c.chain_id = ${chainIdSql(sql, "n.env")}
           )
-          SELECT id FROM noted`
+          SELECT id FROM updated_refund`
       return rows.length > 0
     }, Effect.orDie)
   }

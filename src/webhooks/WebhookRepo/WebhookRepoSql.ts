@@ -54,21 +54,21 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookStore, never, SqlClient.Sq
               ${secret.ciphertext}, ${created.secretLastFour}, ${at}, ${at})
             ON CONFLICT (merchant_id, env) WHERE deleted_at IS NULL DO NOTHING
             RETURNING ${endpoint}
-          ), ended AS (
+          ), deleted_endpoints AS (
             SELECT id FROM webhook_endpoints
             WHERE ${ofTenant(tenant)} AND deleted_at >= ${plusMillis(at, -rerouteMillis)}
-          ), following AS (
+          ), rerouted_deliveries AS (
             UPDATE webhook_deliveries d SET status = 'pending', endpoint_id = created.id, due_at = ${at},
               finished_at = NULL, interruptions = 0
             FROM created WHERE d.id = ANY (ARRAY(
               SELECT id FROM webhook_deliveries
               WHERE ${ofTenant(tenant)} AND status = 'cancelled' AND payment_id IS NOT NULL
-                AND endpoint_id = ANY (ARRAY(SELECT id FROM ended))
+                AND endpoint_id = ANY (ARRAY(SELECT id FROM deleted_endpoints))
               ORDER BY created_at, id LIMIT ${followingBatchSize} FOR UPDATE SKIP LOCKED
             ) || ARRAY(
               -- In a long queue, some deliveries were not cancelled because they have not come due since.
               SELECT id FROM webhook_deliveries
-              WHERE endpoint_id = ANY (ARRAY(SELECT id FROM ended)) AND due_at IS NOT NULL AND claim_id IS NULL
+              WHERE endpoint_id = ANY (ARRAY(SELECT id FROM deleted_endpoints)) AND due_at IS NOT NULL AND claim_id IS NULL
                 AND payment_id IS NOT NULL AND resent_from IS NULL
               ORDER BY due_at LIMIT ${followingBatchSize} FOR UPDATE SKIP LOCKED))
           )

@@ -16,7 +16,7 @@ const decodeFinished = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Uuid, status: DeliveryStatus }))
 )
 
-/** A result in the shape of the statement's `r`. */
+/** A result in the shape of the statement's `results`. */
 const toRecord = ({ delivery, ...result }: AttemptResult) => ({
   id: delivery.id,
   claim_id: delivery.leaseId,
@@ -101,7 +101,7 @@ export const leasesSql = Effect.gen(function* () {
           SELECT due_at FROM webhook_deliveries
           WHERE endpoint_id = long.id AND due_at >= long.start ORDER BY due_at LIMIT 1
         ) d
-      ), ready AS (
+      ), endpoint_queues AS (
         SELECT e.id, queues.start, e.deleted_at IS NOT NULL AS gone,
           coalesce(nullif(capacities.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,
@@ -112,22 +112,22 @@ export const leasesSql = Effect.gen(function* () {
           ${lease.capacities.map(({ capacity }) => capacity)}::integer[],
           ${lease.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS capacities (id, capacity, accepts) ON capacities.id = e.id
         WHERE queues.due_at <= ${lease.at}
-      ), picked AS (
-        SELECT open.id, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
+      ), due_deliveries AS (
+        SELECT open.id, open.due_at, endpoint_queues.gone, endpoint_queues.proven FROM endpoint_queues CROSS JOIN LATERAL (
           SELECT id, due_at FROM webhook_deliveries
-          WHERE endpoint_id = ready.id AND due_at >= ready.start AND due_at <= ${lease.at}
-          ORDER BY due_at LIMIT ready.capacity FOR UPDATE SKIP LOCKED
+          WHERE endpoint_id = endpoint_queues.id AND due_at >= endpoint_queues.start AND due_at <= ${lease.at}
+          ORDER BY due_at LIMIT endpoint_queues.capacity FOR UPDATE SKIP LOCKED
         ) open
-      ), due AS (
+      ), leasable AS (
         SELECT id, due_at FROM (
-          SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked WHERE NOT gone
+          SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM due_deliveries WHERE NOT gone
         ) ranked
         WHERE proven OR rank <= ${lease.limitUnproven}
         ORDER BY proven DESC, due_at LIMIT ${lease.limit}
       ), cancelled AS (
         UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${lease.at},
           status = coalesce(resent_from, 'cancelled')
-        WHERE id = ANY (ARRAY(SELECT id FROM picked WHERE gone))
+        WHERE id = ANY (ARRAY(SELECT id FROM due_deliveries WHERE gone))
         RETURNING id
       ), interrupted AS (
         UPDATE webhook_attempts SET failure = 'interrupted'
@@ -135,15 +135,15 @@ export const leasesSql = Effect.gen(function* () {
       ), d AS (
         UPDATE webhook_deliveries SET due_at = ${lease.leaseUntil}, claimed_by = ${lease.leasedBy},
           interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${lease.leaseId}
-        WHERE id = ANY (ARRAY(SELECT id FROM due))
+        WHERE id = ANY (ARRAY(SELECT id FROM leasable))
         RETURNING *
       ), attempt AS (
         INSERT INTO webhook_attempts (delivery_id, number, started_at)
         SELECT id, attempts + 1, ${lease.at}::timestamptz FROM d
         ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at, failure = NULL
       )
-      SELECT ${columns}, due.due_at AS was_due_at
-      FROM d JOIN due ON due.id = d.id JOIN webhook_endpoints e ON e.id = d.endpoint_id`
+      SELECT ${columns}, leasable.due_at AS was_due_at
+      FROM d JOIN leasable ON leasable.id = d.id JOIN webhook_endpoints e ON e.id = d.endpoint_id`
     return yield* allLeased(rows)
   }, Effect.orDie)
 
@@ -152,30 +152,30 @@ export const leasesSql = Effect.gen(function* () {
     // rewrite it. Rows are written in id order, so that instances do not deadlock. An attempt to a former URL
     // says nothing about the current one.
     const rows = yield* sql`
-      WITH r AS (
+      WITH results AS (
         SELECT * FROM json_to_recordset(${JSON.stringify(results.map(toRecord))}::text::json) AS r (
           id uuid, claim_id uuid, attempt integer, url text, at timestamptz, duration_ms integer,
           response_status integer, failure text, response_body text, request_head text, status text, due_at timestamptz)
-      ), d AS (
+      ), finished_deliveries AS (
         UPDATE webhook_deliveries d SET
           status = CASE WHEN r.status = 'pending' AND e.deleted_at IS NOT NULL THEN 'cancelled' ELSE r.status END,
           due_at = CASE WHEN e.deleted_at IS NULL THEN r.due_at END,
           finished_at = CASE WHEN r.status <> 'pending' OR e.deleted_at IS NOT NULL THEN r.at END,
           attempts = r.attempt, claim_id = NULL, resent_from = NULL
-        FROM r, webhook_endpoints e
+        FROM results r, webhook_endpoints e
         WHERE d.id = r.id AND d.claim_id = r.claim_id AND e.id = d.endpoint_id
         RETURNING d.id, r.claim_id, d.merchant_id, d.env, d.endpoint_id, d.status
       ), attempt AS (
         UPDATE webhook_attempts a SET duration_ms = r.duration_ms, response_status = r.response_status,
           failure = r.failure, response_body = decode(r.response_body, 'hex'),
           request_head = r.request_head
-        FROM d JOIN r USING (id, claim_id) WHERE a.delivery_id = d.id AND a.number = r.attempt
+        FROM finished_deliveries d JOIN results r USING (id, claim_id) WHERE a.delivery_id = d.id AND a.number = r.attempt
       ), latest AS (
         SELECT d.endpoint_id, r.url,
           (array_agg(r.response_status IS NOT NULL ORDER BY r.at DESC))[1] AS listening,
           (array_agg(r.failure IS NOT NULL ORDER BY r.at DESC))[1] AS failing,
           max(r.at) FILTER (WHERE r.failure IS NULL) AS delivered_at
-        FROM d JOIN r USING (id, claim_id) GROUP BY d.endpoint_id, r.url
+        FROM finished_deliveries d JOIN results r USING (id, claim_id) GROUP BY d.endpoint_id, r.url
       ), locked AS (
         SELECT e.id, latest.* FROM webhook_endpoints e
         JOIN latest ON latest.endpoint_id = e.id AND latest.url = e.url
@@ -192,15 +192,15 @@ export const leasesSql = Effect.gen(function* () {
         INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
         SELECT gen_random_uuid(), d.merchant_id, d.env, 'webhook_exhausted', d.id::text,
           'A webhook delivery failed, and the service no longer retries it. Fix your endpoint, then resend the delivery.', r.at
-        FROM d JOIN r USING (id, claim_id) WHERE d.status = 'failed'
+        FROM finished_deliveries d JOIN results r USING (id, claim_id) WHERE d.status = 'failed'
         ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
       ), resolved AS (
         -- Sent again and delivered, so the alert needs no action.
-        UPDATE alerts a SET acknowledged_at = r.at FROM d JOIN r USING (id, claim_id)
+        UPDATE alerts a SET acknowledged_at = r.at FROM finished_deliveries d JOIN results r USING (id, claim_id)
         WHERE d.status = 'delivered' AND r.attempt > 1 AND a.kind = 'webhook_exhausted' AND a.subject = d.id::text
           AND a.acknowledged_at IS NULL
       )
-      SELECT id, status FROM d`
+      SELECT id, status FROM finished_deliveries`
     return yield* decodeFinished(rows)
   }, Effect.orDie)
 

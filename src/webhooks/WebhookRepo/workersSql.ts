@@ -14,7 +14,7 @@ export const workersSql = Effect.map(
     heartbeat: Effect.fn("WebhookRepo.heartbeat")(function* (id) {
       return yield* decode(
         yield* sql`
-          WITH mine AS (
+          WITH own_heartbeat AS (
             INSERT INTO webhook_workers (id, beat) VALUES (${id}, 1)
             ON CONFLICT (id) DO UPDATE SET beat = webhook_workers.beat + 1, beat_at = now()
           )
@@ -26,9 +26,9 @@ export const workersSql = Effect.map(
       { at, leasedAfter, leasedBefore }
     ) {
       const rows = yield* sql`
-        WITH gone AS (DELETE FROM webhook_workers WHERE id = ${id} AND beat = ${heartbeat}::bigint RETURNING id)
-        UPDATE webhook_deliveries d SET due_at = ${at}, claimed_by = NULL FROM gone
-        WHERE d.claimed_by = gone.id AND d.claim_id IS NOT NULL AND d.due_at > ${at}
+        WITH removed_worker AS (DELETE FROM webhook_workers WHERE id = ${id} AND beat = ${heartbeat}::bigint RETURNING id)
+        UPDATE webhook_deliveries d SET due_at = ${at}, claimed_by = NULL FROM removed_worker
+        WHERE d.claimed_by = removed_worker.id AND d.claim_id IS NOT NULL AND d.due_at > ${at}
           AND (d.due_at < ${leasedBefore} OR d.due_at > ${leasedAfter})
         RETURNING d.id`
       return rows.length

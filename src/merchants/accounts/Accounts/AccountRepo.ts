@@ -84,16 +84,16 @@ const make = Effect.gen(function* () {
 
     setPassword: Effect.fn("AccountRepo.setPassword")(function* (userId, { next, present }, at) {
       const rows = yield* sql`
-        WITH changed AS (
+        WITH changed_user AS (
           UPDATE users SET password_hash = ${next}
           WHERE id = ${userId} AND password_hash IS NOT DISTINCT FROM ${present}::text RETURNING id, email
-        ), forgotten AS (
-          DELETE FROM known_browsers WHERE user_id IN (SELECT id FROM changed)
-        ), voided AS (
-          UPDATE one_time_links l SET used_at = ${at} FROM changed
-          WHERE l.email = changed.email AND l.reset_password AND l.used_at IS NULL
+        ), deleted_browsers AS (
+          DELETE FROM known_browsers WHERE user_id IN (SELECT id FROM changed_user)
+        ), used_links AS (
+          UPDATE one_time_links l SET used_at = ${at} FROM changed_user
+          WHERE l.email = changed_user.email AND l.reset_password AND l.used_at IS NULL
         )
-        SELECT id FROM changed`
+        SELECT id FROM changed_user`
       return rows.length > 0
     }, Effect.orDie),
 
@@ -135,7 +135,7 @@ const make = Effect.gen(function* () {
 
     insertBrowser: Effect.fn("AccountRepo.insertBrowser")(function* (browser) {
       yield* sql`
-        WITH swept AS (
+        WITH deleted_browsers AS (
           DELETE FROM known_browsers WHERE expires_at < ${browser.at} OR hash = ANY (ARRAY(
             SELECT hash FROM known_browsers WHERE user_id = ${browser.userId}
             ORDER BY created_at DESC OFFSET 9))
@@ -155,10 +155,10 @@ const make = Effect.gen(function* () {
 
     insertLink: Effect.fn("AccountRepo.insertLink")(function* (hash, link, at, expiresAt) {
       yield* sql`
-        WITH swept AS (
+        WITH deleted_links AS (
           DELETE FROM one_time_links WHERE hash IN (
             SELECT hash FROM one_time_links WHERE expires_at < ${at} FOR UPDATE SKIP LOCKED)
-        ), replaced AS (
+        ), replaced_links AS (
           UPDATE one_time_links SET used_at = ${at}
           WHERE email = ${link.email} AND merchant_id IS NOT DISTINCT FROM ${link.merchantId}::uuid
             AND reset_password = ${link.resetPassword}

@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
           yield* sql`SELECT id FROM users WHERE id = ${session.userId} FOR SHARE`
           // Skips rows that another sweep holds: waiting for them could deadlock.
           const rows = yield* sql`
-            WITH swept AS (
+            WITH deleted_sessions AS (
               DELETE FROM sessions WHERE hash IN (
                 SELECT hash FROM sessions WHERE expires_at < ${session.at} FOR UPDATE SKIP LOCKED)
             )
@@ -124,7 +124,7 @@ const make = Effect.gen(function* () {
           WITH s AS (
             SELECT hash, id, user_id, confirmed_at FROM sessions
             WHERE hash = ${hash} AND expires_at > ${times.at} AND created_at > ${times.startedAfter}
-          ), slid AS (
+          ), extended_session AS (
             UPDATE sessions SET seen_at = ${times.at}, user_agent = ${from.userAgent}, address = ${from.address},
               expires_at = CASE WHEN sessions.expires_at < ${times.slideBefore} THEN ${times.slideTo}::timestamptz
                 ELSE sessions.expires_at END

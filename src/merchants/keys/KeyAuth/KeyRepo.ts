@@ -191,13 +191,13 @@ const makeKeyRepo = Effect.gen(function* () {
     at: Date
   ) {
     const rows = yield* sql`
-      WITH ended AS (
+      WITH revoked_agent AS (
         UPDATE agents SET status = 'revoked', updated_at = ${at}
         WHERE key_id = ${keyId} AND merchant_id = ${merchantId} AND status <> 'revoked' RETURNING id
       )
       UPDATE api_keys SET revoked_at = ${at}
       WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL
-        AND (SELECT count(*) FROM ended) >= 0
+        AND (SELECT count(*) FROM revoked_agent) >= 0
       RETURNING id`
     return rows.length > 0
   }, Effect.orDie)

@@ -97,15 +97,15 @@ export const makeRefundCreationSql = (
 
   /** Marks the transfer as handled, and closes links that request its outstanding amount or count it in their sum. */
   const take = (transferId: string, { at, createdBy, reason }: NewRefund) => sql`
-    WITH RECURSIVE counting AS (
+    WITH RECURSIVE counting_payments AS (
       SELECT rest_for AS id FROM payment_links WHERE rest_of = ${transferId} AND rest_for IS NOT NULL
       UNION
-      SELECT l.payment_id FROM counting c JOIN payment_links l ON l.rest_for = c.id
+      SELECT l.payment_id FROM counting_payments c JOIN payment_links l ON l.rest_for = c.id
       WHERE l.rest_of IS NOT NULL AND l.payment_id IS NOT NULL
     ), closed_remainder_links AS (
       UPDATE payment_links SET closed_at = ${at}
       WHERE closed_at IS NULL AND rest_of IS NOT NULL
-        AND (rest_of = ${transferId} OR rest_for IN (SELECT id FROM counting))
+        AND (rest_of = ${transferId} OR rest_for IN (SELECT id FROM counting_payments))
     )
     UPDATE incoming_transfers SET handled_at = ${at}, handled_by = ${createdBy}, note = ${reason},
       attached_to = NULL, match_at = NULL
@@ -125,13 +125,13 @@ export const makeRefundCreationSql = (
             WHERE c.chain_id = ${proof.chainId} AND c.transaction_id = ${toBytes(proof.transactionId)}
               AND c.block_hash <> ${toBytes(proof.blockHash)})
           RETURNING ${columns}
-        ), claimed AS (
+        ), new_claim AS (
           INSERT INTO claimed_transfers
             (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, refund_id, block_number,
              block_hash)
           SELECT ${proof.chainId}::integer, transaction_id, ${proof.logPosition}::integer, sender, recipient,
             amount, ordinal, id, block_number, block_hash FROM proven
-        ), owned AS (
+        ), reassigned_transfer AS (
           -- If the transfer was read in the meantime, it was stored for the address's current merchant.
           UPDATE outgoing_transfers t SET merchant_id = p.merchant_id FROM proven p
           WHERE t.chain_id = ${proof.chainId} AND t.transaction_id = p.transaction_id AND t.payer = p.sender

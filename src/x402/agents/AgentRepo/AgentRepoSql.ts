@@ -118,14 +118,14 @@ export const makeAgentRepoSql: Effect.Effect<AgentStore, never, SqlClient.SqlCli
 
       revoke: Effect.fn("AgentRepo.revoke")(function* (merchantId, id, at) {
         const rows = yield* sql`
-          WITH ended AS (
+          WITH revoked_agent AS (
             UPDATE agents SET status = 'revoked', updated_at = ${at}
             WHERE id = ${id} AND merchant_id = ${merchantId} AND status <> 'revoked'
             RETURNING key_id
-          ), voided AS (
-            UPDATE api_keys SET revoked_at = ${at} WHERE id IN (SELECT key_id FROM ended) AND revoked_at IS NULL
+          ), revoked_key AS (
+            UPDATE api_keys SET revoked_at = ${at} WHERE id IN (SELECT key_id FROM revoked_agent) AND revoked_at IS NULL
           )
-          SELECT key_id FROM ended`
+          SELECT key_id FROM revoked_agent`
         return rows.length > 0
       }, Effect.orDie)
     }
