@@ -16,13 +16,13 @@ import * as IntentsHttp from "../payments/intents/Http.ts"
 import * as LinksHttp from "../payments/links/Http.ts"
 import * as ReceiptsHttp from "../payments/receipts/Http.ts"
 import * as RefundsHttp from "../payments/refunds/Http.ts"
-import { narrowed } from "../platform/http/narrowed.ts"
 import { layerBodyRules } from "../platform/http/RequestRules/layerBodyRules.ts"
 import { layerResponseEnvelope } from "../platform/http/ResponseEnvelope.ts"
 import { endpointsOf } from "../platform/http/Routing/pathTable.ts"
 import * as Routing from "../platform/http/Routing.ts"
 import * as Server from "../platform/http/Server.ts"
 import * as System from "../platform/http/System.ts"
+import { withServices } from "../platform/http/withServices.ts"
 import * as WebhooksHttp from "../webhooks/Http.ts"
 import * as AgentsHttp from "../x402/agents/Http.ts"
 import * as X402Http from "../x402/Http.ts"
@@ -106,7 +106,10 @@ export const layerServing = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E,
           isDashboard.test(url) ? dashboard : handler
         )
       )
-      return HttpServer.serve(dispatched).pipe(narrowed(HttpServer.HttpServer), Layer.provideMerge(server))
+      return HttpServer.serve(dispatched).pipe(
+        withServices(HttpServer.HttpServer),
+        Layer.provideMerge(server)
+      )
     })
   ).pipe(
     Layer.provide([

@@ -7,7 +7,7 @@ import { pluralised } from "../domain/pluralised.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { systemErrorCode } from "../platform/systemErrorCode.ts"
-import { periodic } from "../platform/workers/supervised.ts"
+import { startPeriodic } from "../platform/workers/startWorker.ts"
 import { parseAddress } from "./Address.ts"
 
 /** The list cannot be used. `message` contains the reason and what to do. */
@@ -110,7 +110,7 @@ const watch = Effect.fnUntraced(function* (path: string) {
     }
     judgedFingerprint = fingerprint
   })
-  yield* periodic("Reading the deny list", Effect.sleep("2 seconds"), look)
+  yield* startPeriodic("Reading the deny list", Effect.sleep("2 seconds"), look)
   return inForce(() => version)
 })
 

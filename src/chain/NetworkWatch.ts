@@ -6,7 +6,7 @@ import type { Env } from "../domain/Chain.ts"
 import { byEnv, networks } from "../domain/networks.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Networks } from "../platform/Networks.ts"
-import { periodic } from "../platform/workers/supervised.ts"
+import { startPeriodic } from "../platform/workers/startWorker.ts"
 import { ChainVerifier } from "./ChainVerifier.ts"
 import { RpcPool } from "./RpcPool.ts"
 import { type NetworkCheck, type NodeStatus, Verification } from "./Verification.ts"
@@ -110,7 +110,7 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
         : checkIfReconnected
     )
     const untilNextCheck = Effect.sleep(options.checkInterval ?? "1 second")
-    yield* periodic(
+    yield* startPeriodic(
       `Checking the nodes of ${networks[env].name}`,
       untilNextCheck,
       Effect.suspend(() => (state === "unknown" ? check : checkIfDue))

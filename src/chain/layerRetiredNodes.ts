@@ -3,7 +3,7 @@ import { DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Env } from "../domain/Chain.ts"
 import { AlertRepo } from "../platform/alerts/AlertRepo.ts"
-import { periodic } from "../platform/workers/supervised.ts"
+import { startPeriodic } from "../platform/workers/startWorker.ts"
 import { alertKindOf } from "./layerChainAlerts.ts"
 import { RpcPool } from "./RpcPool.ts"
 
@@ -23,6 +23,6 @@ export const layerRetiredNodes: Layer.Layer<never, never, RpcPool | SqlClient.Sq
             Effect.annotateLogs({ subject })
           )
       })
-      yield* periodic("Closing alerts of nodes that are no longer configured", pause, close)
+      yield* startPeriodic("Closing alerts of nodes that are no longer configured", pause, close)
     })
   ).pipe(Layer.provide(AlertRepo.layer))

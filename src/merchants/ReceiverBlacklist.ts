@@ -7,7 +7,7 @@ import { RpcPool } from "../chain/RpcPool.ts"
 import { networks } from "../domain/networks.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
-import { periodic } from "../platform/workers/supervised.ts"
+import { startPeriodic } from "../platform/workers/startWorker.ts"
 import { type Receiver, ReceiverBlacklistRepo } from "./ReceiverBlacklistRepo.ts"
 
 const checkInterval = Duration.minutes(5)
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
   })
 
   let readAt = Number.NEGATIVE_INFINITY
-  yield* periodic(
+  yield* startPeriodic(
     "Reading the standing of receiving addresses",
     Effect.sleep(checkInterval),
     Effect.gen(function* () {

@@ -2,7 +2,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { DueWork } from "../platform/workers/DueWork.ts"
-import { supervised } from "../platform/workers/supervised.ts"
+import { startWorker } from "../platform/workers/startWorker.ts"
 import { AuditLog, type Change, service } from "./audit/AuditLog.ts"
 import { ReceiverChangeRepo, type WaitingChange } from "./ReceiverChangeRepo.ts"
 
@@ -40,7 +40,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AuditLog> = 
         }
       )
 
-    yield* supervised(
+    yield* startWorker(
       "Changing receiving addresses",
       due.next("receiver changes", "30 seconds"),
       Effect.gen(function* () {

@@ -11,9 +11,9 @@ import { Mails } from "../platform/mail/Mails.ts"
 import { fillPlaceholders, mailWords } from "../platform/mail/mailWords.ts"
 import { SecretBox } from "../platform/SecretBox.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
-import { leased } from "../platform/workers/leased.ts"
+import { processBatch } from "../platform/workers/processBatch.ts"
 import { afterDelays, dueAfter, type RetrySchedule } from "../platform/workers/RetrySchedule.ts"
-import { supervised } from "../platform/workers/supervised.ts"
+import { startWorker } from "../platform/workers/startWorker.ts"
 import { WebhookSender } from "../webhooks/WebhookSender.ts"
 import { AlertHookRepo, type AlertPost } from "./AlertHookRepo.ts"
 import { HookTarget, hookContext } from "./HookTarget.ts"
@@ -187,12 +187,12 @@ export const layer: Layer.Layer<
       yield* failed(post, outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure)
     })
 
-    yield* supervised("Queueing mails of alerts", due.next("notifications", "2 seconds"), notifyAlerts)
-    yield* supervised("Queueing weekly mails", due.next("weeks", "1 minute"), notifyWeeks)
-    yield* supervised(
+    yield* startWorker("Queueing mails of alerts", due.next("notifications", "2 seconds"), notifyAlerts)
+    yield* startWorker("Queueing weekly mails", due.next("weeks", "1 minute"), notifyWeeks)
+    yield* startWorker(
       "Posting alerts",
       due.next("alert posts", "2 seconds"),
-      leased({
+      processBatch({
         what: "Posting an alert",
         leaseMillis: 120_000,
         batch,

@@ -14,8 +14,8 @@ import { AppConfig } from "../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
 import { errorBody } from "../platform/http/Envelope.ts"
 import { jsonResponse } from "../platform/http/jsonResponse.ts"
-import { narrowedGroup } from "../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../platform/http/RequestContext.ts"
+import { groupWithServices } from "../platform/http/withServices.ts"
 import { shortened } from "../platform/pages/browser/shortened.ts"
 import { defaultPageLimit } from "./Api.ts"
 import type { KnownAttempts, PaymentAttempt } from "./AttemptRepo/AttemptStore.ts"
@@ -36,7 +36,7 @@ import type {
 } from "./PaymentView.ts"
 
 const attemptsView = ({ attempts, confirming, payment }: KnownAttempts): typeof AttemptsResponse.Encoded => ({
-  payment: viewOf(payment),
+  payment: paymentView(payment),
   attempts: attempts.map(({ method, payer, since, transactionId }) => ({
     payer: shortened(payer),
     method,
@@ -55,7 +55,7 @@ const attemptView = (attempt: PaymentAttempt): (typeof AnnouncedAttempt.Encoded)
 })
 
 /** The payment object of docs/contract.md 2.1. */
-export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
+export const paymentView = (payment: PaymentSummary): typeof PaymentView.Encoded => {
   const { chainId, usdc } = networks[payment.env]
   const { reported } = payment
   return {
@@ -106,7 +106,7 @@ export const layer = HttpApiBuilder.group(
       Effect.map(RequestId, (requestId) =>
         pendingResponse({
           error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
-          payment: viewOf(payment)
+          payment: paymentView(payment)
         })
       )
 
@@ -123,7 +123,7 @@ export const layer = HttpApiBuilder.group(
       })
       switch (outcome._tag) {
         case "Settled":
-          return answer({ payment: viewOf(outcome.payment) })
+          return answer({ payment: paymentView(outcome.payment) })
         case "Pending":
           return yield* pending(networks[outcome.payment.env].reportCodes.pending, outcome.payment)
         case "Gated":
@@ -152,14 +152,14 @@ export const layer = HttpApiBuilder.group(
             "No payment with this id exists. Pass the last id of the previous page."
           )
         }
-        return listResponse({ payments: page.value.payments.map(viewOf), hasMore: page.value.hasMore })
+        return listResponse({ payments: page.value.payments.map(paymentView), hasMore: page.value.hasMore })
       }),
       open: Effect.fnUntraced(function* ({ payload }) {
         const { created, payment, resumeCode } = yield* payments.open(
           yield* CurrentPrincipal,
           payload.intentToken
         )
-        const body: typeof OpenedPayment.Encoded = { payment: viewOf(payment), resumeCode }
+        const body: typeof OpenedPayment.Encoded = { payment: paymentView(payment), resumeCode }
         return jsonResponse(body, created ? 201 : 200)
       }),
       resume: Effect.fnUntraced(function* ({ payload }) {
@@ -169,7 +169,7 @@ export const layer = HttpApiBuilder.group(
         const { merchant, env } = yield* CurrentPrincipal
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
-        return answer({ payment: viewOf(payment.value) })
+        return answer({ payment: paymentView(payment.value) })
       }),
       report,
       reportByPost: report,
@@ -208,7 +208,7 @@ export const layer = HttpApiBuilder.group(
         const { chainId, usdc } = networks[payment.env]
         const amountAtomic = payment.amount.toString()
         const body: typeof AddressResponse.Encoded = {
-          payment: viewOf(payment),
+          payment: paymentView(payment),
           address: payment.receiver,
           amountAtomic,
           uri: `ethereum:${usdc.address}@${chainId}/transfer?address=${payment.receiver}&uint256=${amountAtomic}`
@@ -219,4 +219,4 @@ export const layer = HttpApiBuilder.group(
       declineAttemptByPost: declineAttempt
     })
   })
-).pipe(narrowedGroup(Payments, PaymentAttempts, PaymentRepo, AppConfig))
+).pipe(groupWithServices(Payments, PaymentAttempts, PaymentRepo, AppConfig))

@@ -12,7 +12,7 @@ import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { delayAfter } from "../platform/workers/RetrySchedule.ts"
-import { supervised } from "../platform/workers/supervised.ts"
+import { startWorker } from "../platform/workers/startWorker.ts"
 import { sweepNetworks } from "../platform/workers/sweepNetworks.ts"
 import type { DueReport, WatchedTransfer } from "./PaymentRepo/PaymentStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
     process: watch,
     annotations: ({ paymentId }) => ({ paymentId })
   })
-  yield* supervised(
+  yield* startWorker(
     "The expiry sweep",
     Effect.sleep("30 seconds"),
     Effect.gen(function* () {
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
       return failed.length === sweep
     })
   )
-  yield* supervised(
+  yield* startWorker(
     "Pruning reports",
     Effect.sleep("10 minutes"),
     Effect.map(

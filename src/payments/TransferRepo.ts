@@ -224,7 +224,7 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     awaitsSettlement: () => Effect.succeed(false),
     isReserved: () => Effect.succeed(false),
     paymentsOfNonces: () => Effect.succeed([]),
-    signedFor: () => Effect.succeedNone,
+    paymentOfNonce: () => Effect.succeedNone,
     matchesOf: () => Effect.succeed([]),
     likelyPayments: () => Effect.succeed([]),
     recordMatch: () => Effect.void,

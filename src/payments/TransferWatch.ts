@@ -11,8 +11,8 @@ import type { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
-import { periodic } from "../platform/workers/supervised.ts"
-import { leasedOn, sweepNetworks } from "../platform/workers/sweepNetworks.ts"
+import { startPeriodic } from "../platform/workers/startWorker.ts"
+import { processBatchOn, sweepNetworks } from "../platform/workers/sweepNetworks.ts"
 import { ClaimRepo } from "./ClaimRepo.ts"
 import { Payments } from "./Payments.ts"
 import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"
@@ -67,9 +67,11 @@ const make = Effect.gen(function* () {
     (env) => transferRepo.closeCursor(env, startedAt),
     { discard: true }
   )
-  yield* Effect.forEach(executing, (env) => readNetwork(env, leasedOn(env, matching)), { discard: true })
+  yield* Effect.forEach(executing, (env) => readNetwork(env, processBatchOn(env, matching)), {
+    discard: true
+  })
   yield* sweepNetworks("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matching)
-  yield* periodic("Alerting about incoming transfers", Effect.sleep("30 seconds"), alert)
+  yield* startPeriodic("Alerting about incoming transfers", Effect.sleep("30 seconds"), alert)
 })
 
 /** Runs until its scope closes; any number of instances share the work. */

@@ -23,11 +23,11 @@ import { causeOf, migrate } from "./database/migrate.ts"
 import { Migrations, migrations, tables } from "./database/migrations.ts"
 import { sqlStateOf } from "./database/sqlStateOf.ts"
 import { PathSilent, watched } from "./database/watched.ts"
-import { periodic } from "./workers/supervised.ts"
+import { startPeriodic } from "./workers/startWorker.ts"
 
 const embedded = "in "
 /** The database and its server as messages show them, without the password. */
-export const whereOf = (database: (typeof AppConfig.Service)["database"]): string =>
+export const describeDatabase = (database: (typeof AppConfig.Service)["database"]): string =>
   database._tag === "Embedded"
     ? `${embedded}${database.directory}`
     : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
@@ -35,7 +35,7 @@ export const whereOf = (database: (typeof AppConfig.Service)["database"]): strin
 /** The server is starting, stopping or recovering. */
 const cannotConnectNow = "57P03"
 
-const retrying = ({ apart, times }: Connection["tries"]) =>
+const retryConnecting = ({ apart, times }: Connection["tries"]) =>
   Effect.retry({
     times: times - 1,
     schedule: Schedule.spaced(apart),
@@ -59,13 +59,13 @@ const remedyOf = (where: string, cause: string, otherwise: string) => {
   return directory === undefined ? otherwise : `Read the end of ${directory}/postgres.log`
 }
 
-const unusable = (where: string) => (error: unknown) =>
+const unusableError = (where: string) => (error: unknown) =>
   new DatabaseRefusal({
     message: `The database ${where} cannot be used: ${causeOf(error)}. ${remedyOf(where, causeOf(error), "Check its address and password, and that it runs")}.`
   })
 
 /** A client with one session, on the first server that accepts the session. */
-const connected = <E>(
+const layerConnected = <E>(
   client: Layer.Layer<SqlClient.SqlClient, E>,
   { connector, tries }: Pick<Connection, "connector" | "tries">,
   where: string
@@ -74,15 +74,18 @@ const connected = <E>(
     SqlClient.SqlClient,
     Effect.gen(function* () {
       const sql = Context.get(yield* Layer.build(client), SqlClient.SqlClient)
-      yield* onPrimary(connector).pipe(Effect.provideService(SqlClient.SqlClient, sql), retrying(tries))
+      yield* onPrimary(connector).pipe(
+        Effect.provideService(SqlClient.SqlClient, sql),
+        retryConnecting(tries)
+      )
       return sql
-    }).pipe(Effect.mapError(unusable(where)))
+    }).pipe(Effect.mapError(unusableError(where)))
   )
 
 /** A client for copies that leaves the database as it is: nothing is migrated. */
 const copyClient = Effect.fnUntraced(function* (database: (typeof AppConfig.Service)["database"]) {
   const connection = yield* connectionOf(database)
-  return connected(copier(connection), connection, whereOf(database))
+  return layerConnected(copier(connection), connection, describeDatabase(database))
 })
 
 /** The configured database, for copies. */
@@ -102,7 +105,7 @@ const missingTables = Effect.gen(function* () {
 
 const readOnly = "25006"
 
-const refused = (where: string) => (error: unknown) => {
+const toRefusal = (where: string) => (error: unknown) => {
   if (error instanceof DatabaseRefusal) return error
   const why =
     SqlError.isSqlError(error) && sqlStateOf(error) === readOnly
@@ -118,7 +121,7 @@ const indexesAgain = "10 minutes"
 const silentTries = 3
 
 /** Runs work in its own session, and starts again if its path goes silent or its server is not available yet. */
-const inItsSession = <A, E>(
+const inOwnSession = <A, E>(
   connection: Connection,
   where: string,
   work: Effect.Effect<A, E, SqlClient.SqlClient>
@@ -135,19 +138,19 @@ const inItsSession = <A, E>(
       schedule: Schedule.spaced("1 second"),
       while: (error) => error instanceof PathSilent
     }),
-    retrying(connection.tries),
+    retryConnecting(connection.tries),
     Effect.mapError((error) =>
       error instanceof PathSilent
         ? new DatabaseRefusal({
             message: `The database ${where} cannot be used: its migrations were started ${silentTries} times, and ${error.message}. Check the network between this process and the database.`
           })
-        : refused(where)(error)
+        : toRefusal(where)(error)
     )
   )
 
 /** Brings the database's tables to this release. */
 const runMigrations = (connection: Connection, where: string) =>
-  inItsSession(
+  inOwnSession(
     connection,
     where,
     Effect.gen(function* () {
@@ -163,8 +166,8 @@ const runMigrations = (connection: Connection, where: string) =>
     })
   )
 
-const indexed = (connection: Connection, where: string) =>
-  inItsSession(
+const buildMissingIndexes = (connection: Connection, where: string) =>
+  inOwnSession(
     connection,
     where,
     Effect.gen(function* () {
@@ -175,21 +178,21 @@ const indexed = (connection: Connection, where: string) =>
   )
 
 /** Runs the migrations and builds the indexes that a copy did not contain. */
-export const prepare = (database: (typeof AppConfig.Service)["database"]) =>
+export const migrateAndIndex = (database: (typeof AppConfig.Service)["database"]) =>
   Effect.scoped(
     Effect.gen(function* () {
       const connection = yield* connectionOf(database)
-      yield* runMigrations(connection, whereOf(database))
-      yield* indexed(connection, whereOf(database))
+      yield* runMigrations(connection, describeDatabase(database))
+      yield* buildMissingIndexes(connection, describeDatabase(database))
     })
   )
 
 /** The attempts for the first session to a remote server. */
 const firstTries = { times: 4, apart: "500 millis" } as const
 
-const opened = Effect.gen(function* () {
+const openDatabase = Effect.gen(function* () {
   const { connections, database } = yield* AppConfig
-  const where = whereOf(database)
+  const where = describeDatabase(database)
   const connection = yield* connectionOf(database)
   yield* runMigrations(connection, where)
   const sessions = abandonedSessions(connection.connector, sweeper(connection))
@@ -198,8 +201,10 @@ const opened = Effect.gen(function* () {
   // The pool's users need the database immediately and do not retry.
   const answers = Layer.effectDiscard(
     Effect.andThen(
-      retrying(database._tag === "Embedded" ? connection.tries : firstTries)(onPrimary(connection.connector)),
-      periodic(
+      retryConnecting(database._tag === "Embedded" ? connection.tries : firstTries)(
+        onPrimary(connection.connector)
+      ),
+      startPeriodic(
         "Asking the database for a sign",
         Effect.sleep("2 seconds"),
         checkPrimary(connection.connector),
@@ -209,12 +214,12 @@ const opened = Effect.gen(function* () {
   )
   return answers.pipe(
     Layer.provideMerge(pool({ ...connection, connector: sessions.connector }, bounds, connections.database)),
-    Layer.catch((error) => Layer.effectContext(Effect.fail(refused(where)(error))))
+    Layer.catch((error) => Layer.effectContext(Effect.fail(toRefusal(where)(error))))
   )
 })
 
 /** The configured database, migrated. */
-export const layer = Layer.unwrap(opened)
+export const layer = Layer.unwrap(openDatabase)
 
 /** Indexes only make reads faster, so the service serves requests while they are built. */
 export const layerIndexes = Layer.effectDiscard(
@@ -224,12 +229,12 @@ export const layerIndexes = Layer.effectDiscard(
     const { database } = yield* AppConfig
     const connection = yield* connectionOf(database)
     let built = false
-    const build = Effect.tap(indexed(connection, whereOf(database)), () =>
+    const build = Effect.tap(buildMissingIndexes(connection, describeDatabase(database)), () =>
       Effect.sync(() => {
         built = true
       })
     )
-    yield* periodic(
+    yield* startPeriodic(
       "Building indexes",
       Effect.sleep(indexesAgain),
       Effect.suspend(() => (built ? Effect.void : build))

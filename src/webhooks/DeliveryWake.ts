@@ -3,7 +3,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { periodic } from "../platform/workers/supervised.ts"
+import { startPeriodic } from "../platform/workers/startWorker.ts"
 import { ListenUnsupported, superviseListener } from "./DeliveryWorker/WakeListener.ts"
 
 /** The channel that instances notify each other on. */
@@ -48,7 +48,7 @@ export class DeliveryWake extends Context.Service<
         const nudge = Effect.asVoid(Queue.offer(signals, undefined))
 
         // If it fails, the other instances find the work by polling.
-        yield* periodic(
+        yield* startPeriodic(
           "Notifying other instances",
           Effect.sleep("50 millis"),
           Effect.andThen(Queue.take(outbox), Effect.timeout(pg.notify(channel, instance), "5 seconds")),

@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { plusMillis } from "../domain/plusMillis.ts"
 import { DueWork } from "../platform/workers/DueWork.ts"
 import { Readiness } from "../platform/workers/Readiness.ts"
-import { supervised } from "../platform/workers/supervised.ts"
+import { startWorker } from "../platform/workers/startWorker.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
   // A lease finishes apart from the loop, so that a stop releases what it leased.
   const leaseWhole = Effect.flatMap(FiberSet.run(fibers, leaseAll), Fiber.join)
 
-  yield* supervised(
+  yield* startWorker(
     "Claiming webhook deliveries",
     Effect.race(wake.wait, due.next("deliveries", "1 second")),
     leaseWhole

@@ -5,7 +5,7 @@ import { Api } from "../app/Api.ts"
 import type { Delivery, Endpoint } from "../domain/Webhook.ts"
 import type { CurrentPrincipal } from "../platform/http/ApiKeyAuth.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../platform/http/Mount.ts"
-import { narrowedGroup } from "../platform/http/narrowed.ts"
+import { groupWithServices } from "../platform/http/withServices.ts"
 import { RateLimiter } from "../platform/limits/RateLimiter.ts"
 import type { DeliveryView, EndpointView, EndpointWithSecret, webhookEndpoints } from "./Api.ts"
 import { type CreatedEndpoint, WebhookEndpoints } from "./WebhookEndpoints.ts"
@@ -83,4 +83,4 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     return handlers.handleAll(yield* webhookHandlers<never, CurrentPrincipal>(keyCaller, (change) => change))
   })
-).pipe(narrowedGroup(WebhookEndpoints, RateLimiter))
+).pipe(groupWithServices(WebhookEndpoints, RateLimiter))

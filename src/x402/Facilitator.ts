@@ -72,9 +72,9 @@ export interface SupportedResult {
 }
 
 /** Seconds for which a buyer's signature is valid. */
-const signedFor = 600n
+const signatureLifetimeSeconds = 600n
 /** Seconds by which the chain's clock may be behind ours. */
-const clockSlack = 600n
+const clockSlackSeconds = 600n
 
 const unconfigured = new RpcUnavailable({
   reason: "unconfigured",
@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
   const settleFor = makeSettling({ baseUrl, chain, random, repo, settlements }, judgements)
 
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
-    function* (principal, exact, requirements, identity) {
+    function* (principal, exact, requirements, idempotencyKey) {
       const { from: payer, nonce } = exact.authorization
       const payee = {
         merchant: principal.merchant,
@@ -120,7 +120,8 @@ const make = Effect.gen(function* () {
       const judgeStored = Effect.fnUntraced(function* (settlement: X402Settlement) {
         const wrong = yield* judgeAgain(settlement, payee, exact, requirements)
         if (wrong !== undefined) return wrong
-        if (settlement.status === "settled") return isDeliverable(settlement, identity, at) ? undefined : used
+        if (settlement.status === "settled")
+          return isDeliverable(settlement, idempotencyKey, at) ? undefined : used
         // In flight: the call that settles the payment reports its success.
         if (
           settlement.status === "pending" &&
@@ -161,8 +162,13 @@ const make = Effect.gen(function* () {
       }
     },
     verify,
-    settle: ({ merchant, env }, exact, requirements, identity) =>
-      settleFor({ merchant, env, payment: undefined, payerType: "agent" }, exact, requirements, identity),
+    settle: ({ merchant, env }, exact, requirements, idempotencyKey) =>
+      settleFor(
+        { merchant, env, payment: undefined, payerType: "agent" },
+        exact,
+        requirements,
+        idempotencyKey
+      ),
     settlePayment: (merchant, payment, exact, requirements) =>
       settleFor({ merchant, env: payment.env, payment, payerType: "agent" }, exact, requirements, undefined),
     terms: Effect.fn("Facilitator.terms")(function* (merchant, payment, payer) {
@@ -173,14 +179,14 @@ const make = Effect.gen(function* () {
       const deadline = BigInt(
         Math.floor((payment.createdAt.getTime() + Duration.toMillis(paymentExpiry)) / 1000)
       )
-      const maxValidBefore = now + signedFor
+      const maxValidBefore = now + signatureLifetimeSeconds
       yield* repo.storeNonce(payment.id, nonce, at)
       return {
         typedData: typedDataOf(networks[payment.env], {
           from: payer,
           to: payment.receiver,
           value: payment.amount,
-          validAfter: now - clockSlack,
+          validAfter: now - clockSlackSeconds,
           validBefore: maxValidBefore < deadline ? maxValidBefore : deadline,
           nonce
         }),
@@ -219,19 +225,19 @@ export class Facilitator extends Context.Service<
   Facilitator,
   {
     readonly supported: (principal: Principal) => SupportedResult
-    /** `identity` is the caller's own id of the purchase. A lost success is repeated under it. */
+    /** `idempotencyKey` is the caller's own id of the purchase. A lost success is repeated under it. */
     readonly verify: (
       principal: Principal,
       payment: ExactPayment,
       requirements: Requirements,
-      identity: string | undefined
+      idempotencyKey: string | undefined
     ) => Effect.Effect<VerifyResult, RpcUnavailable>
-    /** Succeeds once per authorization, and again under the same `identity` for ten minutes. */
+    /** Succeeds once per authorization, and again under the same `idempotencyKey` for ten minutes. */
     readonly settle: (
       principal: Principal,
       payment: ExactPayment,
       requirements: Requirements,
-      identity: string | undefined
+      idempotencyKey: string | undefined
     ) => Effect.Effect<SettleResult, RpcUnavailable>
     /** Settles a payment that was opened from an intent. Repeated calls settle it only once. */
     readonly settlePayment: (

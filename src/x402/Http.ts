@@ -17,7 +17,7 @@ import {
 import { issueDetails } from "../domain/issueDetails.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { KeyAuth } from "../merchants/keys/KeyAuth.ts"
-import { viewOf } from "../payments/Http.ts"
+import { paymentView } from "../payments/Http.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Receipts } from "../payments/receipts/Receipts.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
@@ -51,7 +51,7 @@ const payersIdentifier = "payment-identifier"
  * The id under which a lost success is repeated. Only the merchant sets it: a payer chooses the content of a
  * payment and can send it repeatedly.
  */
-const identityOf = (
+const idempotencyKeyOf = (
   headers: { readonly [idempotencyHeader]?: string },
   { identifier }: ExactPayment
 ): string | undefined => {
@@ -87,13 +87,13 @@ const facilitator = HttpApiBuilder.group(
       verify: Effect.fnUntraced(function* ({ headers, payload }) {
         const { payment, requirements } = yield* read(payload)
         return yield* service
-          .verify(yield* CurrentPrincipal, payment, requirements, identityOf(headers, payment))
+          .verify(yield* CurrentPrincipal, payment, requirements, idempotencyKeyOf(headers, payment))
           .pipe(orChainUnavailable)
       }),
       settle: Effect.fnUntraced(function* ({ headers, payload }) {
         const { payment, requirements } = yield* read(payload)
         return yield* service
-          .settle(yield* CurrentPrincipal, payment, requirements, identityOf(headers, payment))
+          .settle(yield* CurrentPrincipal, payment, requirements, idempotencyKeyOf(headers, payment))
           .pipe(orChainUnavailable)
       })
     })
@@ -175,7 +175,7 @@ const payments = HttpApiBuilder.group(
       )
     })
 
-    const paymentBody = (payment: Payment) => jsonResponse({ payment: viewOf(payment) })
+    const paymentBody = (payment: Payment) => jsonResponse({ payment: paymentView(payment) })
 
     /** The response for a settled payment, with any payment header. It moves nothing. */
     const settledResponse = Effect.fnUntraced(function* (

@@ -17,7 +17,7 @@ import type { SettleReason } from "../domain/SettleReason.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
 import { Alerts } from "../platform/alerts/Alerts.ts"
 import { Networks } from "../platform/Networks.ts"
-import { periodic } from "../platform/workers/supervised.ts"
+import { startPeriodic } from "../platform/workers/startWorker.ts"
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
 import { makeStop, stoppedKind, usualBytes, usualWei } from "./Relayer/stop.ts"
@@ -226,7 +226,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
     const reason = yield* obstacle(nobody, wallet.address)
     if (reason !== "price" && reason !== "total") yield* alerts.resolve(stoppedKind, wallet.address)
   })
-  yield* periodic("Checking whether relaying goes on", Effect.sleep("30 seconds"), resume, "Warn")
+  yield* startPeriodic("Checking whether relaying goes on", Effect.sleep("30 seconds"), resume, "Warn")
 
   yield* outbox.worker
 

@@ -37,7 +37,7 @@ export const before = (seconds: number) => ({ test: after(seconds), live: after(
 /** Ordinals of the transaction's equal transfers that payments have claimed. */
 export const claimed = (repo: PaymentRepo["Service"], transactionId: TransactionHash) =>
   Effect.map(
-    repo.takenTransfers({
+    repo.unavailableTransfers({
       chainId: 84532,
       evidence: evidenceOf(transactionId),
       receiver,

@@ -59,7 +59,7 @@ export const backup = Command.make(
   },
   Effect.fn("backup")(function* (input) {
     const { database: configured } = yield* AppConfig
-    const where = Database.whereOf(configured)
+    const where = Database.describeDatabase(configured)
     const manifest = yield* writeBackup(input.to, (sink) => copyFrom(where, withProgress(sink))).pipe(
       Effect.mapError(asCommand)
     )
@@ -84,10 +84,10 @@ export const restore = Command.make(
   { from: Flag.String("from").pipe(Flag.withDescription("A file written by `backup`")), json },
   Effect.fn("restore")(function* (input) {
     const { database: configured } = yield* AppConfig
-    const where = Database.whereOf(configured)
+    const where = Database.describeDatabase(configured)
     const read = readBackup(input.from)
     const manifest = yield* copyInto(migrations, where, (sink) => read(withProgress(sink))).pipe(
-      Effect.tap(() => Database.prepare(configured)),
+      Effect.tap(() => Database.migrateAndIndex(configured)),
       Effect.mapError(asCommand)
     )
     yield* print(input.json, { database: where, ...manifest }, [
@@ -119,7 +119,7 @@ const move = Command.make(
   },
   Effect.fn("database move")(function* (input) {
     const { database: configured } = yield* AppConfig
-    const from = Database.whereOf(configured)
+    const from = Database.describeDatabase(configured)
     const target = { _tag: "Postgres" as const, url: Redacted.make(input.to) }
     if (parseDatabaseUrl(input.to) === undefined) {
       return yield* new CommandFailed({
@@ -128,7 +128,7 @@ const move = Command.make(
     }
     const [refused] = judgeParameters("--to", input.to, parameterRules.postgres).refused
     if (refused !== undefined) return yield* new CommandFailed({ message: refused })
-    const where = Database.whereOf(target)
+    const where = Database.describeDatabase(target)
     const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof makeReadOnly>>>) =>
       Effect.provide(work, Layer.fresh(Database.layerCopy))
     // If an earlier run closed the database, it stays closed.
@@ -174,7 +174,7 @@ const move = Command.make(
       Effect.onError(() => (moved === undefined ? undone : Effect.void)),
       Effect.mapError(asCommand)
     )
-    yield* Database.prepare(target).pipe(Effect.mapError(asCommand))
+    yield* Database.migrateAndIndex(target).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { from, to: where, ...manifest }, [
       ...lines(manifest),
       `Moved to the database ${where}. The database ${from} stays and accepts no more writes; a service that runs on it returns 503.`,
@@ -199,7 +199,7 @@ const reopen = Command.make(
   { json },
   Effect.fn("database reopen")(function* (input) {
     const { database: configured } = yield* AppConfig
-    const where = Database.whereOf(configured)
+    const where = Database.describeDatabase(configured)
     const wasClosed = yield* isReadOnly(where).pipe(Effect.mapError(asCommand))
     if (wasClosed) yield* makeWritable(where).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { database: where, wasClosed }, [

@@ -10,7 +10,7 @@ import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
 import { clockOf, secondsAhead } from "../../platform/database/DatabaseClock.ts"
 import { Networks } from "../../platform/Networks.ts"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 
 const checkInterval = "30 seconds"
 const tolerated = 20
@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  yield* periodic(
+  yield* startPeriodic(
     "Checking the clocks",
     Effect.sleep(checkInterval),
     Effect.all([withDatabase, ...executing.map(withChain)], { discard: true }),

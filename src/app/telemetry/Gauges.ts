@@ -14,7 +14,7 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { gaugeBy } from "../../platform/metrics/series.ts"
 import { Networks, stateOf } from "../../platform/Networks.ts"
 import { queues } from "../../platform/workers/DueWork.ts"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import { BacklogRepo } from "./BacklogRepo.ts"
 
 const queueDepth = gaugeBy("quittance_queue_depth", "Jobs that wait, by queue; the same on every instance")
@@ -101,8 +101,8 @@ const make = Effect.gen(function* () {
     for (const [gauge, level] of levels) yield* set(gauge, level)
     exported = levels.map(([gauge]) => gauge)
   })
-  yield* periodic("Measuring the queues", Effect.sleep("10 seconds"), measure, "Warn")
-  yield* periodic("Reading wallet balances", Effect.sleep("1 minute"), readBalances, "Debug")
+  yield* startPeriodic("Measuring the queues", Effect.sleep("10 seconds"), measure, "Warn")
+  yield* startPeriodic("Reading wallet balances", Effect.sleep("1 minute"), readBalances, "Debug")
 })
 
 /** Refreshes the gauges until its scope closes. */

@@ -9,7 +9,7 @@ import { networks } from "../../domain/networks.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { queues } from "../../platform/workers/DueWork.ts"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
 import { type Backlog, BacklogRepo } from "./BacklogRepo.ts"
 import { stalledQueues, unreadNetworks } from "./stalledWork.ts"
@@ -53,11 +53,11 @@ const make = Effect.gen(function* () {
   /** This instance runs, so the cause is an error. */
   const troubleOf = (worker: string | undefined) => {
     const troubles = progress
-      .troubles()
+      .failures()
       .filter((trouble) => worker === undefined || trouble.worker === worker)
     return troubles.length === 0
       ? "Look for errors in the service's log."
-      : `In this instance: ${troubles.map(({ words, worker: name }) => `${name}: ${words}`).join("; ")}.`
+      : `In this instance: ${troubles.map(({ reason, worker: name }) => `${name}: ${reason}`).join("; ")}.`
   }
 
   /** Near the chain's end the lag varies, so any new block is a gain there. */
@@ -132,10 +132,10 @@ const make = Effect.gen(function* () {
         message: `Waiting work has not been measured since ${new Date(measuredAt).toISOString()}: ${backlog.failure.message}. Until it is measured again, no alert about a queue or about unread blocks is raised or closed.`
       })
     }
-    for (const { since, words, worker } of progress.troubles()) {
+    for (const { since, reason, worker } of progress.failures()) {
       if (now.getTime() - since < failingMillis || stalled.has(worker)) continue
       const env = executing.find((network) => worker === `transfers ${network}`)
-      const message = `${worker} has failed since ${new Date(since).toISOString()}: ${words}`
+      const message = `${worker} has failed since ${new Date(since).toISOString()}: ${reason}`
       stalled.set(worker, env === undefined ? { message } : { env, message })
     }
 
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
     yield* Effect.fromResult(backlog)
   })
 
-  yield* periodic("Looking for work that has stopped", Effect.sleep(checkInterval), look, "Warn")
+  yield* startPeriodic("Looking for work that has stopped", Effect.sleep(checkInterval), look, "Warn")
 })
 
 export const layer: Layer.Layer<never, never, ChainVerifier | Alerts | SqlClient.SqlClient> =

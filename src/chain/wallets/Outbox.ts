@@ -7,7 +7,7 @@ import { BoundedMap } from "../../domain/BoundedMap.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
 import { plusMillis } from "../../domain/plusMillis.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import type { RpcUnavailable } from "../Verification.ts"
 import { maxWeiOf } from "./HotWallet/costs.ts"
 import type { HotWallet, NonceState } from "./HotWallet.ts"
@@ -358,7 +358,11 @@ export const makeOutbox = ({
       ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= endedCheckAt }))
       const pause = Effect.raceFirst(due.next("wallet transactions", timing.checkEvery), untilEndedCheck)
       // The first check waits, so that the wallet's key is derived beside the first requests and not before them.
-      yield* periodic("Checking a wallet's open transactions", Effect.void, Effect.andThen(pause, finishOpen))
+      yield* startPeriodic(
+        "Checking a wallet's open transactions",
+        Effect.void,
+        Effect.andThen(pause, finishOpen)
+      )
     })
   }
 }

@@ -2,7 +2,7 @@
 // Without storage, it is submitted once, from the current page.
 
 import { fromJson, toJson } from "../../platform/pages/browser/json.ts"
-import { quietly } from "../../platform/pages/browser/quietly.ts"
+import { orUndefined } from "../../platform/pages/browser/orUndefined.ts"
 
 /**
  * The signature in the service's format. Its nonce is the payment's, so two signatures of a wallet move its money only
@@ -36,19 +36,19 @@ const parse = (text: string | null): SignedTerms | undefined => {
 }
 
 export const readSigned = (paymentId: string): SignedTerms | undefined =>
-  quietly(() => parse(localStorage.getItem(prefix + paymentId)))
+  orUndefined(() => parse(localStorage.getItem(prefix + paymentId)))
 
 export const writeSigned = (paymentId: string, signed: SignedTerms): void => {
-  quietly(() => localStorage.setItem(prefix + paymentId, toJson(signed)))
+  orUndefined(() => localStorage.setItem(prefix + paymentId, toJson(signed)))
 }
 
 export const forgetSigned = (paymentId: string): void => {
-  quietly(() => localStorage.removeItem(prefix + paymentId))
+  orUndefined(() => localStorage.removeItem(prefix + paymentId))
 }
 
 /** Deletes expired signatures. `now` is in Unix seconds. */
 export const sweepSigned = (now: number): void => {
-  quietly(() => {
+  orUndefined(() => {
     for (const key of Object.keys(localStorage)) {
       if (!key.startsWith(prefix)) continue
       if (Number(parse(localStorage.getItem(key))?.validBefore ?? 0) < now - 86_400)

@@ -12,7 +12,7 @@ import {
   MerchantId,
   type Principal
 } from "../../domain/Merchant.ts"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyAuth/KeyFormat.ts"
 import { KeyRepo, type NewKey } from "./KeyAuth/KeyRepo.ts"
@@ -77,7 +77,7 @@ export class KeyAuth extends Context.Service<
         })
         // Stores the collected times on shutdown, or a rarely used key would look unused.
         yield* Effect.addFinalizer(() => flushUsed.pipe(Effect.timeout("1 second"), Effect.ignoreCause))
-        yield* periodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
+        yield* startPeriodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
 
         const authenticate = (key: string) => {
           if (parseKey(key) === undefined) return Effect.fail(new InvalidApiKey())

@@ -150,7 +150,7 @@ export const makePaymentRepoMemory: Effect.Effect<
         }
         return Option.some({ payment, attemptBlock: null })
       }),
-    takenTransfers: ({ amount, chainId, evidence, receiver }) =>
+    unavailableTransfers: ({ amount, chainId, evidence, receiver }) =>
       Effect.sync(() =>
         [...claims.values()].flatMap(
           ({ transfer }): ReadonlyArray<UnavailableTransfer> =>

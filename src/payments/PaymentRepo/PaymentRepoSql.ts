@@ -208,7 +208,7 @@ export const makePaymentRepoSql: Effect.Effect<
     return Option.some({ payment: toPayment(reported), attemptBlock: reported.attempt_block })
   }, Effect.orDie)
 
-  const takenTransfers: PaymentStore["takenTransfers"] = Effect.fnUntraced(function* ({
+  const unavailableTransfers: PaymentStore["unavailableTransfers"] = Effect.fnUntraced(function* ({
     amount,
     chainId,
     evidence,
@@ -299,7 +299,7 @@ export const makePaymentRepoSql: Effect.Effect<
     exists,
     list,
     report,
-    takenTransfers,
+    unavailableTransfers,
     settle,
     ...makeReconcilerSql(sql, networks)
   }

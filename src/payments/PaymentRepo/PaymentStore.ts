@@ -89,13 +89,13 @@ export interface Verdict {
 }
 
 /** A payment, and the height at which a payer first announced to pay it. */
-export interface Announced {
+export interface PaymentWithAttemptBlock {
   readonly payment: Payment
   readonly attemptBlock: bigint | null
 }
 
 /** A stored report that is due for another check against the chain. */
-export interface DueReport extends Announced {
+export interface DueReport extends PaymentWithAttemptBlock {
   readonly evidence: Evidence
   readonly reportedAt: Date
   /** The number of checks so far. */
@@ -160,9 +160,9 @@ export interface PaymentStore {
    * Returns the payment's current state, in one round trip. If the payment is not settled, stores the report: for the
    * reconciler on an open network, as a record on a closed one.
    */
-  readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
+  readonly report: (report: Report) => Effect.Effect<Option.Option<PaymentWithAttemptBlock>>
   /** The ordinals of a transaction's equal transfers that can no longer pay, or cannot pay this payment. */
-  readonly takenTransfers: (
+  readonly unavailableTransfers: (
     transfer: Pick<PaymentSettlement, "evidence"> & {
       readonly paymentId?: PaymentId
       readonly chainId: number

@@ -191,8 +191,8 @@ export const makeEvidenceCheck = ({
       options.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: options.sinceBlock }
     /** Ordinals of transfers that were signed for another payment. */
     const others: Array<number> = []
-    const takenTransfers = (chainId: number) =>
-      repo.takenTransfers({
+    const unavailableTransfers = (chainId: number) =>
+      repo.unavailableTransfers({
         paymentId: payment.id,
         chainId,
         evidence,
@@ -238,8 +238,8 @@ export const makeEvidenceCheck = ({
       }
       const { authorization } = verification
       if (authorization !== undefined && options.byPerson !== true) {
-        const signedFor = yield* transferRepo.signedFor(payment.env, evidence.payer, authorization)
-        if (Option.isSome(signedFor) && signedFor.value !== payment.id) {
+        const signedPayment = yield* transferRepo.paymentOfNonce(payment.env, evidence.payer, authorization)
+        if (Option.isSome(signedPayment) && signedPayment.value !== payment.id) {
           others.push(verification.ordinal)
           excludeOrdinals = [...excludeOrdinals, verification.ordinal]
           continue
@@ -248,7 +248,9 @@ export const makeEvidenceCheck = ({
       if (options.isDenied === true) {
         const outcome = yield* currentOutcomeIfClosed(payment, evidence)
         if (outcome !== undefined) return outcome
-        const takenOrdinals = (yield* takenTransfers(verification.chainId)).map(({ ordinal }) => ordinal)
+        const takenOrdinals = (yield* unavailableTransfers(verification.chainId)).map(
+          ({ ordinal }) => ordinal
+        )
         if (!takenOrdinals.includes(verification.ordinal))
           return { _tag: "Pending", payment, reason: "denied" }
         // A person has handled the transfer, or it pays another payment.
@@ -260,7 +262,7 @@ export const makeEvidenceCheck = ({
         if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
         const outcome = yield* currentOutcomeIfClosed(payment, evidence)
         if (outcome !== undefined) return outcome
-        const transfers = yield* takenTransfers(verification.chainId)
+        const transfers = yield* unavailableTransfers(verification.chainId)
         const handled = transfers.some(
           ({ blockHash, ordinal }) => blockHash === null && ordinal === verification.ordinal
         )
@@ -272,7 +274,7 @@ export const makeEvidenceCheck = ({
       } else {
         // The transfer pays another payment, or has paid one. The transaction may contain another equal transfer.
         others.push(verification.ordinal)
-        const transfers = yield* takenTransfers(verification.chainId)
+        const transfers = yield* unavailableTransfers(verification.chainId)
         excludeOrdinals = [...others, ...transfers.map(({ ordinal }) => ordinal)]
       }
     }

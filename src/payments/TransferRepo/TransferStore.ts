@@ -134,7 +134,7 @@ export interface TransferStore {
     nonces: ReadonlyArray<Hex>
   ) => Effect.Effect<ReadonlyArray<Payment>>
   /** The payment for which the payer's authorization was requested, or which it is settling. */
-  readonly signedFor: (env: Env, payer: Address, nonce: Hex) => Effect.Effect<Option.Option<PaymentId>>
+  readonly paymentOfNonce: (env: Env, payer: Address, nonce: Hex) => Effect.Effect<Option.Option<PaymentId>>
   /** Unsettled payments of the exact amount that the payer reported with this transaction, or announced. */
   readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
   /** Payments that the transfer may be meant for, most likely first, at most 10. */
@@ -199,5 +199,5 @@ export type ChainReadingStore = Pick<
 /** The payments that a transfer pays or may be meant for. */
 export type MatchingStore = Pick<
   TransferStore,
-  "awaitsSettlement" | "isReserved" | "paymentsOfNonces" | "signedFor" | "matchesOf" | "likelyPayments"
+  "awaitsSettlement" | "isReserved" | "paymentsOfNonces" | "paymentOfNonce" | "matchesOf" | "likelyPayments"
 >

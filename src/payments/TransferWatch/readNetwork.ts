@@ -13,7 +13,7 @@ import { blocksIn, networks } from "../../domain/networks.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { DueWork } from "../../platform/workers/DueWork.ts"
-import { supervised } from "../../platform/workers/supervised.ts"
+import { startWorker } from "../../platform/workers/startWorker.ts"
 import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
 import type { ChainCursor } from "../TransferRepo/TransferStore.ts"
 import { TransferRepo } from "../TransferRepo.ts"
@@ -163,7 +163,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   })
 
   const obstacle = (words: string) =>
-    Effect.map(Clock.currentTimeMillis, (now) => progress.fails(subject, now, words))
+    Effect.map(Clock.currentTimeMillis, (now) => progress.recordFailure(subject, now, words))
 
   /** Stores a range that follows the cursor. Returns the new cursor, or none if this sweep ends. */
   const store = Effect.fnUntraced(function* (last: bigint, reading: Reading, atOnce: boolean) {
@@ -240,7 +240,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
       if (reading._tag !== "Read") return Option.none<ChainCursor>()
       lackingSince = undefined
       refusedSince = undefined
-      progress.succeeds(subject)
+      progress.recordSuccess(subject)
       if (far) width.answered(end - begin + 1n)
       if (reading.parentHash !== at.blockHash) {
         rereadUntil = at.blockNumber
@@ -312,5 +312,5 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   })
 
   yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
-  yield* supervised(`Reading the transfers of ${name}`, untilNextPoll, Effect.timeout(read, maxSweepTime))
+  yield* startWorker(`Reading the transfers of ${name}`, untilNextPoll, Effect.timeout(read, maxSweepTime))
 })

@@ -8,13 +8,13 @@ import type { PaymentSummary } from "../../domain/Payment.ts"
 import { WebhookBody } from "../../domain/Webhook.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
-import { narrowedGroup } from "../../platform/http/narrowed.ts"
+import { groupWithServices } from "../../platform/http/withServices.ts"
 import { deliveryView } from "../../webhooks/Http.ts"
 import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
 import type { StoredEvent } from "../../webhooks/WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
 import { defaultPageLimit } from "../Api.ts"
-import { viewOf } from "../Http.ts"
+import { paymentView } from "../Http.ts"
 import { PaymentRepo } from "../PaymentRepo.ts"
 import type { EventList, EventView, eventEndpoints } from "./Api.ts"
 
@@ -25,7 +25,7 @@ const eventView = (event: StoredEvent, payment: PaymentSummary | undefined) =>
     Effect.orDie(decodeBody(new TextDecoder().decode(event.body))),
     (body): typeof EventView.Encoded => ({
       event: body,
-      payment: payment === undefined ? null : viewOf(payment),
+      payment: payment === undefined ? null : paymentView(payment),
       delivery: event.status,
       createdAt: event.createdAt.toISOString()
     })
@@ -89,4 +89,4 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     return handlers.handleAll(yield* eventHandlers(keyCaller))
   })
-).pipe(narrowedGroup(PaymentRepo, WebhookEndpoints, WebhookRepo))
+).pipe(groupWithServices(PaymentRepo, WebhookEndpoints, WebhookRepo))

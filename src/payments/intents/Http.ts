@@ -7,7 +7,7 @@ import { invalid } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
-import { narrowedGroup } from "../../platform/http/narrowed.ts"
+import { groupWithServices } from "../../platform/http/withServices.ts"
 import { PaymentIntents } from "./PaymentIntents.ts"
 
 /** docs/contract.md 4.1: plain http is for development, on localhost. */
@@ -31,4 +31,4 @@ export const layer = HttpApiBuilder.group(
       )
     })
   })
-).pipe(narrowedGroup(PaymentIntents, AppConfig))
+).pipe(groupWithServices(PaymentIntents, AppConfig))

@@ -1,7 +1,7 @@
 // The service uses the database's time, which all instances share: leases, due times and tokens are the same even on a
 // machine whose own clock is wrong.
 import { Clock, Context, Effect, Layer } from "effect"
-import { periodic } from "../workers/supervised.ts"
+import { startPeriodic } from "../workers/startWorker.ts"
 import { ClockRepo } from "./ClockRepo.ts"
 
 const checkInterval = "15 seconds"
@@ -39,7 +39,12 @@ const make = Effect.gen(function* () {
       aheadMillis = Math.abs(ahead) > toleratedSeconds ? ahead * 1000 : 0
   })
   yield* measure
-  yield* periodic("Reading the database's clock", Effect.void, Effect.delay(measure, checkInterval), "Warn")
+  yield* startPeriodic(
+    "Reading the database's clock",
+    Effect.void,
+    Effect.delay(measure, checkInterval),
+    "Warn"
+  )
 
   return clockOf(
     machine,

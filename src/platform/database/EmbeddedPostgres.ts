@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option, type Redacted, Schedule, Scope } from "effect"
-import { periodic } from "../workers/supervised.ts"
+import { startPeriodic } from "../workers/startWorker.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { Cluster } from "./EmbeddedPostgres/Cluster.ts"
 import { hold, holdAlone, waitAlone } from "./FileLock.ts"
@@ -108,7 +108,7 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
       })
     )
   )
-  yield* periodic(
+  yield* startPeriodic(
     "Restarting the embedded Postgres",
     Effect.sleep(watchEvery),
     Effect.suspend(() => {

@@ -2,7 +2,7 @@
 // ends that wait, and the server does not check whether anyone still listens.
 import { Effect, type Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { periodic } from "../workers/supervised.ts"
+import { startPeriodic } from "../workers/startWorker.ts"
 import type { Connector } from "./Connector.ts"
 
 /** The name under which the pool connects. */
@@ -32,7 +32,7 @@ export const abandonedSessions = <E>(connector: Connector, sweeper: Layer.Layer<
       WHERE datname = current_database() AND usename = current_user AND application_name = ${serviceName}
         AND wait_event = 'SyncRep' AND state_change < clock_timestamp() - interval '3 seconds'`
   ).pipe(Effect.provide(sweeper))
-  const swept = periodic(
+  const swept = startPeriodic(
     "Ending abandoned sessions",
     Effect.sleep(checkInterval),
     // Sends nothing to the database while no connection closes.

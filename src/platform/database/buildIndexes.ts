@@ -3,7 +3,13 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
-import { causeOf, isConnectionLost, type Migration, migratingAlone, named } from "./migrate.ts"
+import {
+  causeOf,
+  isConnectionLost,
+  type Migration,
+  withApplicationName,
+  withMigrationLock
+} from "./migrate.ts"
 
 /** Runs outside of any transaction. `where` identifies the server and database for the operator. */
 export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
@@ -33,7 +39,7 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
         yield* sql`CREATE INDEX CONCURRENTLY ${sql(name)} ON ${sql.literal(on)}`
         yield* Effect.logInfo(`Built the index ${name}`)
       })
-      yield* named(`builds index ${name}`, build).pipe(
+      yield* withApplicationName(`builds index ${name}`, build).pipe(
         Effect.mapError((error) =>
           isConnectionLost(error)
             ? error
@@ -44,7 +50,7 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
       )
     }
   })
-  yield* migratingAlone(build, where)
+  yield* withMigrationLock(build, where)
 })
 
 const decodeBuilds = Schema.decodeUnknownEffect(

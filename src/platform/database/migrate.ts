@@ -36,12 +36,15 @@ export const isConnectionLost = (error: unknown): error is SqlError.SqlError =>
 const isConflict = (error: unknown): boolean =>
   SqlError.isSqlError(error) && ["DeadlockError", "LockTimeoutError"].includes(error.reason._tag)
 const conflictTries = 60
-const betweenTries = Schedule.min([Schedule.exponential("250 millis", 1.5), Schedule.spaced("3 seconds")])
+const conflictRetrySchedule = Schedule.min([
+  Schedule.exponential("250 millis", 1.5),
+  Schedule.spaced("3 seconds")
+])
 
 export const idOf = (name: string) => Number.parseInt(name, 10)
 
 /** Labels the session in `pg_stat_activity` for those who wait for its locks. */
-export const named = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
+export const withApplicationName = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.andThen(sql`SELECT set_config('application_name', ${`quittance ${what}`}, false)`, work)
   )
@@ -64,7 +67,7 @@ const holder = Effect.gen(function* () {
 })
 
 /** Runs work in one instance at a time; the others wait without an open transaction. */
-export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: string) =>
+export const withMigrationLock = <A, E, R>(work: Effect.Effect<A, E, R>, where: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { waitsFor } = yield* Starting
@@ -104,7 +107,7 @@ export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: str
   })
 
 /** If a lost connection makes the rollback a defect, fails with the lost connection instead. */
-const failingWhereLost = <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
+const failOnLostConnection = <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
   Effect.catchCause(transaction, (cause): Effect.Effect<A, E | SqlError.SqlError> => {
     const lost = cause.reasons
       .filter(Cause.isDieReason)
@@ -132,8 +135,8 @@ export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
         )
       )
       .pipe(
-        failingWhereLost,
-        Effect.retry({ schedule: betweenTries, times: conflictTries, while: isConflict })
+        failOnLostConnection,
+        Effect.retry({ schedule: conflictRetrySchedule, times: conflictTries, while: isConflict })
       )
   )
 
@@ -167,12 +170,12 @@ export const migrate = Effect.fn("Database.migrate")(function* (
       if (appliedIds.size > 0) yield* Effect.logInfo(`Running migration ${name}`)
       yield* withShortLocks(
         Effect.andThen(
-          named(`runs migration ${name}`, up),
+          withApplicationName(`runs migration ${name}`, up),
           sql`INSERT INTO effect_sql_migrations (migration_id, name)
             VALUES (${idOf(name)}, ${name.replace(/^\d+_/, "")})`
         )
       ).pipe(Effect.mapError(failed(name)))
     }
   })
-  yield* migratingAlone(all, where)
+  yield* withMigrationLock(all, where)
 })

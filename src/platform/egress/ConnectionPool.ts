@@ -2,7 +2,7 @@
 // used only for the name it was secured for, and only while that name still resolves to the address it was dialled to.
 import { Clock, Effect, Latch, type Scope } from "effect"
 import { BoundedMap } from "../../domain/BoundedMap.ts"
-import { periodic } from "../workers/supervised.ts"
+import { startPeriodic } from "../workers/startWorker.ts"
 import type { EgressConnection } from "./EgressConnection.ts"
 
 const maxIdle = 512
@@ -58,7 +58,7 @@ export const makeConnectionPool = Effect.fnUntraced(function* ({
   yield* Effect.addFinalizer(() => Effect.sync(() => sweep(() => false)))
   // Wakes only while a connection waits, so that an idle service, or a leaping test clock, costs nothing.
   const occupied = yield* Latch.make(false)
-  yield* periodic(
+  yield* startPeriodic(
     "Closing idle connections",
     Effect.andThen(occupied.await, Effect.sleep(Math.max(idleMillis, 100))),
     Effect.map(Clock.currentTimeMillis, (now) => {

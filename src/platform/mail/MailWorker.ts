@@ -4,9 +4,9 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { DueWork } from "../workers/DueWork.ts"
-import { leased } from "../workers/leased.ts"
+import { processBatch } from "../workers/processBatch.ts"
 import { afterDelays, dueAfter, type RetrySchedule } from "../workers/RetrySchedule.ts"
-import { supervised } from "../workers/supervised.ts"
+import { startWorker } from "../workers/startWorker.ts"
 import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 import { mailTransport } from "./mailTransport.ts"
 
@@ -76,7 +76,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
     })
 
     const sending = (isUrgent: boolean) =>
-      leased({
+      processBatch({
         what: "Sending a mail",
         // Longer than the steps of one email, ten seconds each; no email waits for another under its lease.
         leaseMillis: 120_000,
@@ -87,7 +87,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
         annotations: ({ id }) => ({ mail: id })
       })
     // Separate workers: a backlog on a slow server delays nobody who is waiting at a page.
-    yield* supervised("Sending urgent mail", due.next("mails", "2 seconds"), sending(true))
-    yield* supervised("Sending mail", due.next("mails", "2 seconds"), sending(false))
+    yield* startWorker("Sending urgent mail", due.next("mails", "2 seconds"), sending(true))
+    yield* startWorker("Sending mail", due.next("mails", "2 seconds"), sending(false))
   })
 ).pipe(Layer.provide(MailRepo.layer))

@@ -7,7 +7,7 @@ import { Env } from "../../domain/Chain.ts"
 import { Networks } from "../Networks.ts"
 import { DueWork, type Queue } from "./DueWork.ts"
 import { dueTimes, EarliestDue, earliestDue } from "./earliestDueSql.ts"
-import { periodic } from "./supervised.ts"
+import { startPeriodic } from "./startWorker.ts"
 import { waitingEndpoints } from "./waitingEndpointsSql.ts"
 
 const pollMillis = 2_500
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
     yield* Deferred.succeed(current, { due: dueTimes(dueRow) })
   })
 
-  yield* periodic(
+  yield* startPeriodic(
     "Polling for due work",
     Effect.sleep(pollMillis),
     Effect.timeout(query, queryTimeout),

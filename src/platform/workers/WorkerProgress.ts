@@ -1,21 +1,21 @@
 // The workers of this process that make no progress, since when, and why.
 import { Context } from "effect"
 
-export interface Trouble {
+export interface WorkerFailure {
   readonly worker: string
   /** Unix milliseconds. */
   readonly since: number
-  readonly words: string
+  readonly reason: string
 }
 
 export const makeWorkerProgress = () => {
-  const troubles = new Map<string, Trouble>()
+  const failures = new Map<string, WorkerFailure>()
   return {
     /** A round failed, or met an obstacle. */
-    fails: (worker: string, at: number, words: string): void =>
-      void troubles.set(worker, { worker, since: troubles.get(worker)?.since ?? at, words }),
-    succeeds: (worker: string): void => void troubles.delete(worker),
-    troubles: (): ReadonlyArray<Trouble> => [...troubles.values()]
+    recordFailure: (worker: string, at: number, reason: string): void =>
+      void failures.set(worker, { worker, since: failures.get(worker)?.since ?? at, reason }),
+    recordSuccess: (worker: string): void => void failures.delete(worker),
+    failures: (): ReadonlyArray<WorkerFailure> => [...failures.values()]
   }
 }
 

@@ -2,7 +2,7 @@
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { plusMillis } from "../../domain/plusMillis.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 
 /** Rows per DELETE statement, so that none holds its locks for long. */
@@ -25,7 +25,7 @@ const pruneAttempts = Effect.fn("pruneAttempts")(function* (retention: Duration.
 export const layer: Layer.Layer<never, never, WebhookRepo | AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { webhookAttemptRetention } = yield* AppConfig
-    yield* periodic(
+    yield* startPeriodic(
       "Pruning webhook attempts",
       Effect.sleep("1 hour"),
       pruneAttempts(webhookAttemptRetention),

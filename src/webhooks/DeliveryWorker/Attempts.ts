@@ -7,7 +7,7 @@ import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { EgressPolicy } from "../../platform/egress/EgressPolicy.ts"
 import { SecretBox } from "../../platform/SecretBox.ts"
 import { dueAfter } from "../../platform/workers/RetrySchedule.ts"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import { RetryPolicy } from "../RetryPolicy.ts"
 import type { AttemptResult, LeasedDelivery } from "../WebhookRepo/WebhookStore.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
@@ -87,7 +87,7 @@ export class Attempts extends Context.Service<
             }
           })
         )
-      yield* periodic(
+      yield* startPeriodic(
         "Recording outcomes of attempts",
         Effect.void,
         Effect.flatMap(Queue.takeBetween(recordings, 1, batchSize), recordBatch)

@@ -2,7 +2,7 @@
 // of after the lease's 30 seconds.
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { periodic } from "../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import { DeliveryWake } from "../DeliveryWake.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 import { leaseSeconds } from "./Attempts.ts"
@@ -72,7 +72,7 @@ export class WorkerHeartbeat extends Context.Service<
           ? Effect.sleep(everyMillis)
           : Effect.raceFirst(Effect.sleep(restMillis), Queue.take(work))
       )
-      yield* periodic("Storing the heartbeat", rest, beat, "Debug")
+      yield* startPeriodic("Storing the heartbeat", rest, beat, "Debug")
       yield* Effect.addFinalizer(() =>
         repo.deregister(id).pipe(Effect.timeout("2 seconds"), Effect.ignoreCause)
       )

@@ -35,7 +35,7 @@ const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
 /** The number of blocks that most public nodes search in one request. */
 const searchedBlocks = 9_000n
 /** Seconds by which a block's time may be behind the clock that set `since`. */
-const clockSlack = 3_600n
+const clockSlackSeconds = 3_600n
 const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
 const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
 
@@ -108,7 +108,7 @@ export const useBy = (
 ): Effect.Effect<Option.Option<AuthorizationUse>, NodeFailure> =>
   Effect.gen(function* () {
     const topics = [[usedTopic, cancelledTopic], `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
-    const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlack
+    const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlackSeconds
     const head = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
     let range = searchedBlocks
     for (let to = head; ; ) {

@@ -40,14 +40,14 @@ export const makeSettling = (
   const answerOf = Effect.fnUntraced(function* (
     exact: ExactPayment,
     settlement: X402Settlement,
-    identity: string | undefined
+    idempotencyKey: string | undefined
   ) {
     const transaction = settlement.transactionId ?? ""
     switch (settlement.status) {
       case "settled": {
         const isTheirs =
           !settlement.opensPayment ||
-          (yield* repo.deliver(settlement.id, identity, yield* DateTime.nowAsDate))
+          (yield* repo.deliver(settlement.id, idempotencyKey, yield* DateTime.nowAsDate))
         return isTheirs
           ? { success: true, payer: exact.authorization.from, transaction, network: exact.network }
           : refused(exact, used)
@@ -112,7 +112,12 @@ export const makeSettling = (
   })
 
   const settleFor = Effect.fn("Facilitator.settleFor")(
-    function* (payee: Payee, exact: ExactPayment, requirements: Requirements, identity: string | undefined) {
+    function* (
+      payee: Payee,
+      exact: ExactPayment,
+      requirements: Requirements,
+      idempotencyKey: string | undefined
+    ) {
       const { from, nonce } = exact.authorization
       const network = networks[payee.env]
       const stored = yield* repo.find(network.chainId, network.usdc.address, from, nonce)
@@ -120,7 +125,7 @@ export const makeSettling = (
         const wrong = yield* judgeAgain(stored.value, payee, exact, requirements)
         if (wrong !== undefined) return refused(exact, wrong)
         const result = yield* settleStored(stored.value, payee, exact, requirements)
-        return "status" in result ? yield* answerOf(exact, result, identity) : refused(exact, result)
+        return "status" in result ? yield* answerOf(exact, result, idempotencyKey) : refused(exact, result)
       }
       const obstacle = yield* judgeNew(payee, exact, requirements)
       if (obstacle !== undefined && !(yield* isOnChain(payee, exact, obstacle)))
@@ -150,7 +155,7 @@ export const makeSettling = (
       if ("reason" in registered) return refused(exact, registered)
       const { settlement } = registered
       if (!isSame(settlement, payee, exact, requirements)) return refused(exact, used)
-      return yield* answerOf(exact, yield* settlements.settle(settlement), identity)
+      return yield* answerOf(exact, yield* settlements.settle(settlement), idempotencyKey)
     },
     (effect, _payee, exact) =>
       Effect.catchTags(effect, {

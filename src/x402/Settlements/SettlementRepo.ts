@@ -82,7 +82,7 @@ export class SettlementRepo extends Context.Service<
       nextCheckAt: Date
     ) => Effect.Effect<void, PaymentTaken>
     /** Atomically claims a settlement's success for a caller; false if another caller has it. */
-    readonly deliver: (id: string, identity: string | undefined, at: Date) => Effect.Effect<boolean>
+    readonly deliver: (id: string, idempotencyKey: string | undefined, at: Date) => Effect.Effect<boolean>
     /**
      * Stores the reason for callers and frees the payment for other payers. The service has no transaction in
      * flight for this settlement, but anyone who holds the signature can still submit it.
@@ -234,13 +234,13 @@ export class SettlementRepo extends Context.Service<
           Effect.catchTags({ SqlError: Effect.die })
         ),
 
-        deliver: Effect.fn("SettlementRepo.deliver")(function* (id, identity, at) {
+        deliver: Effect.fn("SettlementRepo.deliver")(function* (id, idempotencyKey, at) {
           const rows = yield* sql`
             UPDATE x402_settlements
-            SET answered_to = CASE WHEN answered_at IS NULL THEN ${identity ?? null}::text ELSE answered_to END,
+            SET answered_to = CASE WHEN answered_at IS NULL THEN ${idempotencyKey ?? null}::text ELSE answered_to END,
               answered_at = coalesce(answered_at, ${at})
             WHERE id = ${id} AND status = 'settled' AND (answered_at IS NULL
-              OR (answered_to = ${identity ?? null}::text
+              OR (answered_to = ${idempotencyKey ?? null}::text
                 AND answered_at > ${plusMillis(at, -repeatedMillis)}))
             RETURNING id`
           return rows.length > 0

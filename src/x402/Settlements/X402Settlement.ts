@@ -88,15 +88,15 @@ export const decodeSettlements = (rows: ReadonlyArray<unknown>) =>
 /** The time for which a success is repeated to the same caller. */
 export const repeatedMillis = 10 * 60_000
 
-/** True if the caller may receive the success: it is delivered once, and repeated to the same identity. */
+/** True if the caller may receive the success: it is delivered once, and repeated under the same key. */
 export const isDeliverable = (
   { answered }: X402Settlement,
-  identity: string | undefined,
+  idempotencyKey: string | undefined,
   at: Date
 ): boolean =>
   answered === null ||
-  (identity !== undefined &&
-    answered.to === identity &&
+  (idempotencyKey !== undefined &&
+    answered.to === idempotencyKey &&
     at.getTime() - answered.at.getTime() < repeatedMillis)
 
 /** An authorization's amount as a payment's amount; none if it is out of range. */

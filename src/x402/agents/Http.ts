@@ -24,7 +24,7 @@ import { Releases } from "./Releases.ts"
 
 const isoOf = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString()
 
-export const paymentViewOf = (agent: Agent, payment: AgentPayment): typeof AgentPaymentView.Encoded => ({
+export const agentPaymentView = (agent: Agent, payment: AgentPayment): typeof AgentPaymentView.Encoded => ({
   id: payment.id,
   requestId: payment.requestId,
   status: payment.status,
@@ -84,7 +84,7 @@ const agent = HttpApiBuilder.group(
             remaining: formatUsd(allowance.remaining),
             allowedHosts: agent.allowedHosts,
             allowedPayees: agent.allowedPayees,
-            payments: payments.map((payment) => paymentViewOf(agent, payment)),
+            payments: payments.map((payment) => agentPaymentView(agent, payment)),
             createdAt: agent.createdAt.toISOString()
           }
         })
@@ -100,7 +100,7 @@ const agent = HttpApiBuilder.group(
           described: { resource, extensions }
         })
         return signedResponse(
-          { agentPayment: paymentViewOf(signed.agent, signed.payment), header: signed.header },
+          { agentPayment: agentPaymentView(signed.agent, signed.payment), header: signed.header },
           signed.created ? 201 : 200
         )
       }),
@@ -113,7 +113,7 @@ const agent = HttpApiBuilder.group(
         if (payment.value.status === "reserved") {
           yield* releases.release(agent, payment.value).pipe(orChainUnavailable)
         }
-        return jsonResponse({ agentPayment: paymentViewOf(agent, payment.value) }, 202)
+        return jsonResponse({ agentPayment: agentPaymentView(agent, payment.value) }, 202)
       })
     })
   })

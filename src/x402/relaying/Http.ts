@@ -20,15 +20,15 @@ import {
 } from "../../domain/Errors.ts"
 import { networks } from "../../domain/networks.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import { viewOf } from "../../payments/Http.ts"
+import { paymentView } from "../../payments/Http.ts"
 import { PaymentRepo } from "../../payments/PaymentRepo.ts"
 import type { PaymentResponse, PendingResponse } from "../../payments/PaymentView.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { errorBody } from "../../platform/http/Envelope.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
-import { narrowedGroup } from "../../platform/http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../../platform/http/RequestContext.ts"
+import { groupWithServices } from "../../platform/http/withServices.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { Facilitator, type SettleResult } from "../Facilitator.ts"
@@ -68,7 +68,7 @@ export const layer = HttpApiBuilder.group(
     })
 
     const settled = (payment: Payment) => {
-      const body: typeof PaymentResponse.Encoded = { payment: viewOf(payment) }
+      const body: typeof PaymentResponse.Encoded = { payment: paymentView(payment) }
       return jsonResponse(body)
     }
     const pending = (payment: Payment) =>
@@ -76,7 +76,7 @@ export const layer = HttpApiBuilder.group(
         const code = networks[payment.env].reportCodes.pending
         const body: typeof PendingResponse.Encoded = {
           error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
-          payment: viewOf(payment)
+          payment: paymentView(payment)
         }
         return jsonResponse(body, 202)
       })
@@ -146,4 +146,4 @@ export const layer = HttpApiBuilder.group(
       })
     })
   })
-).pipe(narrowedGroup(Facilitator, PaymentRepo, RateLimiter, AppConfig))
+).pipe(groupWithServices(Facilitator, PaymentRepo, RateLimiter, AppConfig))

@@ -11,7 +11,7 @@ import { ChainVerifier } from "../../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../../src/chain/MemoryChain.ts"
 import { Alerts } from "../../../src/platform/alerts/Alerts.ts"
 import { type Queue, queues } from "../../../src/platform/workers/DueWork.ts"
-import { periodic } from "../../../src/platform/workers/supervised.ts"
+import { startPeriodic } from "../../../src/platform/workers/startWorker.ts"
 import { makeWorkerProgress, WorkerProgress } from "../../../src/platform/workers/WorkerProgress.ts"
 import { testDatabase } from "../../support/database.ts"
 import { buildOnDatabaseTime, passes } from "../../support/databaseTime.ts"
@@ -205,7 +205,7 @@ describe("unread blocks", () => {
     Effect.gen(function* () {
       const { chain, progress, raised, watch } = yield* world
       yield* watch
-      progress.fails("transfers test", 0, "the nodes lack block 7")
+      progress.recordFailure("transfers test", 0, "the nodes lack block 7")
       yield* newBlocks(chain)
       yield* passes("1 minute", "30 seconds")
       expect(raised.get("transfers test")).toEndWith(
@@ -224,7 +224,7 @@ testEffect("a locked table raises an alert with the database's words, and closes
     yield* Effect.gen(function* () {
       yield* passes("30 seconds", "30 seconds")
       yield* sql`LOCK TABLE incoming_transfers IN ACCESS EXCLUSIVE MODE`
-      progress.fails("Working", 0, "disk full")
+      progress.recordFailure("Working", 0, "disk full")
       yield* passes("4 minutes", "4 minutes")
       expect([...raised.keys()]).toEqual(["mails", "Working"])
       yield* passes("1 minute", "30 seconds")
@@ -233,7 +233,7 @@ testEffect("a locked table raises an alert with the database's words, and closes
       )
       expect([...raised.keys()]).toEqual(["mails", "Working", "measuring"])
     }).pipe(sql.withTransaction)
-    progress.succeeds("Working")
+    progress.recordSuccess("Working")
     yield* sql`UPDATE chain_cursors SET block_time = '1970-01-01T01:05:00Z'`
     yield* passes("30 seconds", "30 seconds")
     expect([...raised.keys()]).toEqual(["mails"])
@@ -246,7 +246,7 @@ testEffect("a worker that fails for five minutes raises an alert with its error"
     yield* read("1970-01-01T01:00:00Z")
     yield* watch
     let fails = true
-    yield* periodic(
+    yield* startPeriodic(
       "Working",
       Effect.sleep("10 seconds"),
       Effect.suspend(() => (fails ? Effect.fail(new Error("disk full")) : Effect.void))

@@ -289,7 +289,7 @@ describe("RefundRepo on Postgres", () => {
         _tag: "Known",
         refund: proven
       })
-      const taken = yield* repo.takenTransfers({
+      const taken = yield* repo.unavailableTransfers({
         chainId: 84532,
         evidence: { transactionId, payer: of.receiver, tokenChanges: [] },
         receiver: of.payer,
@@ -396,7 +396,7 @@ describe("RefundRepo on Postgres", () => {
       const proof = proofOf(other)
       const back = yield* created(other, { amount: usdc(10_000_000n) })
       expect(Option.isSome(yield* refundRepo.proveRefund(back.id, proof, after(30), after(90)))).toBeTrue()
-      const taken = yield* repo.takenTransfers({
+      const taken = yield* repo.unavailableTransfers({
         chainId: 84532,
         evidence: { transactionId: proof.transactionId, payer: other.receiver, tokenChanges: [] },
         receiver: other.payer,

@@ -52,7 +52,7 @@ const clockFinding = Effect.gen(function* () {
 /** A moved database still answers, so this is checked separately. */
 const writingFindings = Effect.gen(function* () {
   const { database } = yield* AppConfig
-  return (yield* isReadOnly(Database.whereOf(database)))
+  return (yield* isReadOnly(Database.describeDatabase(database)))
     ? [
         failure(
           "database",

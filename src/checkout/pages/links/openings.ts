@@ -3,7 +3,7 @@
 // Without storage, a reload opens another payment.
 
 import { isRecord } from "../../../platform/pages/browser/isRecord.ts"
-import { quietly } from "../../../platform/pages/browser/quietly.ts"
+import { orUndefined } from "../../../platform/pages/browser/orUndefined.ts"
 import { wasAddressShown } from "../../component/attempt.ts"
 import { readIntentToken } from "../../component/intentToken.ts"
 import type { Opened } from "./linkApi.ts"
@@ -12,7 +12,7 @@ const isOpened = (value: unknown): value is Opened =>
   isRecord(value) && typeof value["intentToken"] === "string" && typeof value["publishableKey"] === "string"
 
 const readFrom = (storage: () => Storage, key: string): Opened | undefined =>
-  quietly(() => {
+  orUndefined(() => {
     const value: unknown = JSON.parse(storage().getItem(key) ?? "null")
     return isOpened(value) ? value : undefined
   })
@@ -23,7 +23,7 @@ const thisTab = () => sessionStorage
 /** The payment of an opening whose buyer saw the address, and may have sent from an exchange. */
 const shownOf = (opened: Opened | undefined): string | undefined => {
   const id = opened && readIntentToken(opened.intentToken)?.id
-  return id !== undefined && quietly(() => wasAddressShown(id)) === true ? id : undefined
+  return id !== undefined && orUndefined(() => wasAddressShown(id)) === true ? id : undefined
 }
 
 /** Openings of one link. */
@@ -35,7 +35,7 @@ export const openingsOf = (link: string) => {
     return shownOf(opened) === undefined ? undefined : opened
   }
   const isNotInTransit = ({ intentToken }: Opened) => {
-    if (readFrom(everyTab, key)?.intentToken === intentToken) quietly(() => localStorage.removeItem(key))
+    if (readFrom(everyTab, key)?.intentToken === intentToken) orUndefined(() => localStorage.removeItem(key))
   }
   const isOver = (opened: Opened): void => {
     const stored = readFrom(everyTab, latest)
@@ -43,26 +43,26 @@ export const openingsOf = (link: string) => {
       stored !== undefined &&
       readIntentToken(stored.intentToken)?.id === readIntentToken(opened.intentToken)?.id
     )
-      quietly(() => localStorage.removeItem(latest))
+      orUndefined(() => localStorage.removeItem(latest))
   }
   return {
     get: (): Opened | undefined => readFrom(thisTab, key) ?? readFrom(everyTab, key) ?? shown(),
     store: (opened: Opened): void => {
-      quietly(() => sessionStorage.setItem(key, JSON.stringify(opened)))
+      orUndefined(() => sessionStorage.setItem(key, JSON.stringify(opened)))
       // Another opening whose buyer saw the address stays until it is over.
       const other = shownOf(shown())
       if (other === undefined || other === readIntentToken(opened.intentToken)?.id)
-        quietly(() => localStorage.setItem(latest, JSON.stringify(opened)))
+        orUndefined(() => localStorage.setItem(latest, JSON.stringify(opened)))
     },
     isInTransit: (opened: Opened): void => {
-      quietly(() => localStorage.setItem(key, JSON.stringify(opened)))
+      orUndefined(() => localStorage.setItem(key, JSON.stringify(opened)))
     },
     /** None of its money is in transit. */
     isNotInTransit,
     /** It is paid, or its buyer has finished: the link opens another payment. */
     isOver,
     forget: (opened: Opened): void => {
-      quietly(() => sessionStorage.removeItem(key))
+      orUndefined(() => sessionStorage.removeItem(key))
       isNotInTransit(opened)
       isOver(opened)
     }

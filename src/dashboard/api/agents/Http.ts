@@ -16,7 +16,7 @@ import { clientAddressOf } from "../../../platform/http/RequestContext.ts"
 import type { AgentSummary } from "../../../x402/agents/AgentRepo/AgentStore.ts"
 import { Agents } from "../../../x402/agents/Agents.ts"
 import { agentChanged, agentCreated, agentRevoked } from "../../../x402/agents/agentChanges.ts"
-import { paymentViewOf } from "../../../x402/agents/Http.ts"
+import { agentPaymentView } from "../../../x402/agents/Http.ts"
 import { DashboardApi } from "../Api.ts"
 import { changedMeanwhile } from "../changedMeanwhile.ts"
 import { makeRecording } from "../makeRecording.ts"
@@ -147,7 +147,7 @@ export const layer = HttpApiBuilder.group(
             allowedHosts: summary.agent.allowedHosts,
             allowedPayees: summary.agent.allowedPayees
           },
-          payments: payments.map((payment) => paymentViewOf(summary.agent, payment))
+          payments: payments.map((payment) => agentPaymentView(summary.agent, payment))
         }
         return page
       }),

@@ -2,7 +2,7 @@
 import { Context, DateTime, Effect, Layer, Queue, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Readiness } from "../../../platform/workers/Readiness.ts"
-import { periodic } from "../../../platform/workers/supervised.ts"
+import { startPeriodic } from "../../../platform/workers/startWorker.ts"
 import { PageChangesRepo, versionKey, type Watcher, watcherKey } from "./PageChangesRepo.ts"
 
 /** Pages beyond this number ask every few seconds instead. */
@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
       yield* send(watcher, changed)
     }
   })
-  yield* periodic("Looking for changes", Effect.sleep("1 second"), look)
+  yield* startPeriodic("Looking for changes", Effect.sleep("1 second"), look)
 
   const begin = Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
     if (streams.size >= maxWatchers || stopping()) return undefined

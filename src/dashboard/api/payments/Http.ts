@@ -6,7 +6,7 @@ import { todayIn } from "../../../domain/Period.ts"
 import { plusMillis } from "../../../domain/plusMillis.ts"
 import { Books } from "../../../payments/books/Books.ts"
 import { requestedPeriod } from "../../../payments/books/views.ts"
-import { viewOf } from "../../../payments/Http.ts"
+import { paymentView } from "../../../payments/Http.ts"
 import { Receipts } from "../../../payments/receipts/Receipts.ts"
 import { Refunds } from "../../../payments/refunds/Refunds.ts"
 import { AppConfig } from "../../../platform/AppConfig.ts"
@@ -29,7 +29,7 @@ import { timelineOf } from "./timelineOf.ts"
 const pageSize = 20
 const latestSize = 5
 
-const listedPayment = ({ payment, state }: ListedPayment) => ({ payment: viewOf(payment), state })
+const listedPayment = ({ payment, state }: ListedPayment) => ({ payment: paymentView(payment), state })
 
 /** Before and after every payment, for a range with an open end. */
 const firstOfAll = "2000-01-01"

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { DenyList } from "../../../chain/DenyList.ts"
 import { type AtomicUsdc, formatUsd } from "../../../domain/Money.ts"
-import { viewOf } from "../../../payments/Http.ts"
+import { paymentView } from "../../../payments/Http.ts"
 import { IncomingTransfers } from "../../../payments/IncomingTransfers.ts"
 import { Links } from "../../../payments/links/Links.ts"
 import { Refunds } from "../../../payments/refunds/Refunds.ts"
@@ -75,7 +75,7 @@ export const layer = HttpApiBuilder.group(
             came: transfer.receiver
           }),
           likely: likely.map(({ dropped, payment, reasons }) => ({
-            payment: viewOf(payment),
+            payment: paymentView(payment),
             reasons,
             remainder: optionalUsd(remainders.get(payment.id)),
             isDropped: dropped && payment.reported?.evidence.payer === transfer.payer
@@ -89,7 +89,7 @@ export const layer = HttpApiBuilder.group(
           person: user.email,
           note: payload.note ?? null
         })
-        return { payment: viewOf(payment) }
+        return { payment: paymentView(payment) }
       }),
       handle: Effect.fnUntraced(function* ({ params, payload }) {
         const { tenant, user } = yield* CurrentMember

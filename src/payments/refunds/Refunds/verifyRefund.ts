@@ -37,7 +37,7 @@ export const makeVerifyRefund = (
     const tokenChanges = [
       { amountAtomic: amount.toString(), chainId, receiver: recipient, tokenAddress: usdc.address }
     ]
-    const takenTransfers = yield* repo.takenTransfers({
+    const unavailableTransfers = yield* repo.unavailableTransfers({
       chainId,
       evidence: { transactionId, payer: sender, tokenChanges },
       receiver: recipient,
@@ -53,7 +53,7 @@ export const makeVerifyRefund = (
       sinceBlock: refund.sinceBlock - movedBlocks,
       tokenChanges,
       // A transfer that its recipient has handled may still prove a refund; a claimed one proves nothing else.
-      excludeOrdinals: takenTransfers.flatMap(({ blockHash, ordinal }) =>
+      excludeOrdinals: unavailableTransfers.flatMap(({ blockHash, ordinal }) =>
         blockHash === null ? [] : [ordinal]
       )
     })

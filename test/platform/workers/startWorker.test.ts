@@ -1,16 +1,16 @@
 import { describe, expect } from "bun:test"
 import { Effect, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { periodic, supervised } from "../../../src/platform/workers/supervised.ts"
+import { startPeriodic, startWorker } from "../../../src/platform/workers/startWorker.ts"
 import { testEffect } from "../../support/run.ts"
 
 const pause = Effect.sleep("10 seconds")
 
-describe("supervised work", () => {
+describe("a worker", () => {
   testEffect("continues at once while there is more, and otherwise after the pause", () =>
     Effect.gen(function* () {
       let rounds = 0
-      yield* supervised(
+      yield* startWorker(
         "Working",
         pause,
         Effect.sync(() => ++rounds % 3 !== 0)
@@ -27,7 +27,7 @@ describe("supervised work", () => {
   testEffect("survives a failure and a defect, and pauses after each", () =>
     Effect.gen(function* () {
       let rounds = 0
-      yield* periodic(
+      yield* startPeriodic(
         "Working",
         pause,
         Effect.suspend(() => {
@@ -48,7 +48,7 @@ describe("supervised work", () => {
       let rounds = 0
       const scope = yield* Scope.make()
       yield* Scope.provide(
-        periodic(
+        startPeriodic(
           "Working",
           pause,
           Effect.sync(() => rounds++)

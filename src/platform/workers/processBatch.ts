@@ -3,7 +3,7 @@
 import { DateTime, Effect } from "effect"
 import { plusMillis } from "../../domain/plusMillis.ts"
 
-export interface Leased<A, E, R, E2, R2> {
+export interface LeasedBatch<A, E, R, E2, R2> {
   /** The action on one row, for the log. */
   readonly what: string
   /** Longer than the rows of a batch take against a chain that does not respond. */
@@ -17,7 +17,7 @@ export interface Leased<A, E, R, E2, R2> {
 }
 
 /** True if more may be due. A row that fails is logged; the other rows and its own next time are unaffected. */
-export const leased = <A, E, R, E2, R2>({
+export const processBatch = <A, E, R, E2, R2>({
   annotations,
   batch,
   concurrency,
@@ -25,7 +25,7 @@ export const leased = <A, E, R, E2, R2>({
   leaseMillis,
   take,
   what
-}: Leased<A, E, R, E2, R2>): Effect.Effect<boolean, E, R | R2> =>
+}: LeasedBatch<A, E, R, E2, R2>): Effect.Effect<boolean, E, R | R2> =>
   Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
     const rows = yield* take(at, plusMillis(at, leaseMillis), batch)

@@ -20,19 +20,19 @@ const configured = [
 ]
 
 /** The layer, built in a context with only the listed services, which are all it may require. */
-export const narrowed = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) => {
+export const withServices = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) => {
   type Needed = Context.Service.Identifier<Keys[number]>
-  const named: ReadonlyArray<AnyKey> = [...keys, ...configured, Scope.Scope, Layer.CurrentMemoMap]
+  const keysInContext: ReadonlyArray<AnyKey> = [...keys, ...configured, Scope.Scope, Layer.CurrentMemoMap]
   return <A, E>(layer: Layer.Layer<A, E, Needed>): Layer.Layer<A, E, Needed> =>
     Layer.effectContext(
       Effect.updateContext(
         Layer.build(layer),
         (context: Context.Context<Needed | Scope.Scope>): Context.Context<Needed | Scope.Scope> =>
-          Context.pick(...named)(context)
+          Context.pick(...keysInContext)(context)
       )
     )
 }
 
 /** A group's handlers, built in a context with the listed services and the middleware of every group for keys. */
-export const narrowedGroup = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) =>
-  narrowed(ApiKeyAuth, BodyRules, ResponseEnvelope, ...keys)
+export const groupWithServices = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) =>
+  withServices(ApiKeyAuth, BodyRules, ResponseEnvelope, ...keys)

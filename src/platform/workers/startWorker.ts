@@ -4,34 +4,34 @@ import { WorkerProgress } from "./WorkerProgress.ts"
 
 const maxMessageLength = 200
 
-const wordsOf = (cause: Cause.Cause<unknown>) => {
+const reasonOf = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageLength)
 }
 
-const noted = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
+const withProgress = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
   Effect.flatMap(WorkerProgress, (progress) =>
     work.pipe(
-      Effect.tap(() => Effect.sync(() => progress.succeeds(what))),
+      Effect.tap(() => Effect.sync(() => progress.recordSuccess(what))),
       Effect.tapCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.void
-          : Effect.map(Clock.currentTimeMillis, (now) => progress.fails(what, now, wordsOf(cause)))
+          : Effect.map(Clock.currentTimeMillis, (now) => progress.recordFailure(what, now, reasonOf(cause)))
       )
     )
   )
 
 /**
  * Repeats `work` immediately while it reports that there is more, and otherwise after `pause`. A failure is logged at
- * `level`, which is lower if others make up for it: only a failure at "Error" counts as trouble in `WorkerProgress`.
+ * `level`, which is lower if others make up for it: only a failure at "Error" counts as a failure in `WorkerProgress`.
  */
-export const supervised = <E, R>(
+export const startWorker = <E, R>(
   what: string,
   pause: Effect.Effect<void>,
   work: Effect.Effect<boolean, E, R>,
   level: "Error" | "Warn" | "Debug" = "Error"
 ): Effect.Effect<void, never, R | Scope.Scope> =>
-  (level === "Error" ? noted(what, work) : work).pipe(
+  (level === "Error" ? withProgress(what, work) : work).pipe(
     Effect.repeat({ while: (more) => more }),
     Effect.catchCauseIf(
       (cause) => !Cause.hasInterruptsOnly(cause),
@@ -43,10 +43,10 @@ export const supervised = <E, R>(
     Effect.asVoid
   )
 
-/** Like `supervised`, for work that runs once per round. */
-export const periodic = <E, R>(
+/** Like `startWorker`, for work that runs once per round. */
+export const startPeriodic = <E, R>(
   what: string,
   pause: Effect.Effect<void>,
   work: Effect.Effect<unknown, E, R>,
   level?: "Error" | "Warn" | "Debug"
-): Effect.Effect<void, never, R | Scope.Scope> => supervised(what, pause, Effect.as(work, false), level)
+): Effect.Effect<void, never, R | Scope.Scope> => startWorker(what, pause, Effect.as(work, false), level)

@@ -1,5 +1,5 @@
 /** The result of `run`; undefined if it throws, for example because the browser forbids storage. */
-export const quietly = <A>(run: () => A): A | undefined => {
+export const orUndefined = <A>(run: () => A): A | undefined => {
   try {
     return run()
   } catch {

@@ -1,10 +1,10 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { leased } from "../../../src/platform/workers/leased.ts"
+import { processBatch } from "../../../src/platform/workers/processBatch.ts"
 import { testEffect } from "../../support/run.ts"
 
 const batchOf = (rows: ReadonlyArray<number>, done: Array<number>) =>
-  leased({
+  processBatch({
     what: "Working",
     leaseMillis: 30_000,
     batch: 3,
