@@ -82,7 +82,7 @@ export const PageLimit = Schema.String.check(
     })
   )
 
-const reporting = {
+const reportOptions = {
   params: { id: PaymentIdParam },
   payload: Schema.Struct({
     buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
@@ -106,7 +106,7 @@ const reporting = {
   ]
 }
 
-const declining = {
+const declineOptions = {
   params: { id: PaymentIdParam, attemptId: Uuid },
   success: HttpApiSchema.NoContent,
   error: [errorResponse(PaymentNotFound)]
@@ -193,7 +193,7 @@ export class PaymentsApi extends endpointGroup("payments")(
   ),
   allow(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
-    HttpApiEndpoint.patch("report", "/payments/:id", reporting).annotateMerge(
+    HttpApiEndpoint.patch("report", "/payments/:id", reportOptions).annotateMerge(
       OpenApi.annotations({
         summary: "Report a transfer",
         description:
@@ -203,7 +203,7 @@ export class PaymentsApi extends endpointGroup("payments")(
   ),
   allow(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
-    HttpApiEndpoint.post("reportByPost", "/payments/:id/report", reporting).annotateMerge(
+    HttpApiEndpoint.post("reportByPost", "/payments/:id/report", reportOptions).annotateMerge(
       OpenApi.annotations({
         summary: "Report a transfer by POST",
         description: "The same as PATCH of the payment, for proxies that pass only GET and POST."
@@ -300,7 +300,11 @@ export class PaymentsApi extends endpointGroup("payments")(
   ),
   allow(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
-    HttpApiEndpoint.delete("declineAttempt", "/payments/:id/attempts/:attemptId", declining).annotateMerge(
+    HttpApiEndpoint.delete(
+      "declineAttempt",
+      "/payments/:id/attempts/:attemptId",
+      declineOptions
+    ).annotateMerge(
       OpenApi.annotations({
         summary: "Decline an attempt",
         description: "Call this only if the wallet clearly reported that nothing was sent."
@@ -312,7 +316,7 @@ export class PaymentsApi extends endpointGroup("payments")(
     HttpApiEndpoint.post(
       "declineAttemptByPost",
       "/payments/:id/attempts/:attemptId/decline",
-      declining
+      declineOptions
     ).annotateMerge(
       OpenApi.annotations({
         summary: "Decline an attempt by POST",

@@ -8,7 +8,7 @@ import { plusMillis } from "../domain/plusMillis.ts"
 import { finalityReasons, inconclusiveReasons } from "../domain/VerdictReason.ts"
 import {
   type AttemptStore,
-  attemptLifeMillis,
+  attemptBlockingMillis,
   blockTolerance,
   type OpenAttempt,
   type PaymentAttempt
@@ -62,17 +62,17 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
 
   // Not limited to a merchant: the payment names the address, which may have changed hands. A transfer that a person
   // is attaching counts as unclaimed until it has settled its payment.
-  const unclaimed = ({ env }: Tenant) => sql`
+  const isUnclaimed = ({ env }: Tenant) => sql`
     t.env = ${env} AND t.payment_id IS NULL AND t.dropped_at IS NULL
     AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)`
 
   /** The settlement `s` is in flight or was seen in flight; one that was never sent blocks nothing. */
-  const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
+  const isInFlight = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
     SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'))`
 
-  const unannounced = (at: Date) => sql`
+  const isUnannounced = (at: Date) => sql`
     r.payer_type = 'human' AND r.next_check_at IS NOT NULL
-    AND r.reported_at > ${plusMillis(at, -attemptLifeMillis)}
+    AND r.reported_at > ${plusMillis(at, -attemptBlockingMillis)}
     AND NOT EXISTS (
       SELECT 1 FROM x402_settlements s
       WHERE s.payment_id = r.payment_id AND s.payer = r.payer_address AND s.transaction_id = r.transaction_id)
@@ -101,7 +101,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
           JOIN payment_attempts a ON a.payment_id = p.id AND a.closed_at IS NULL
           CROSS JOIN LATERAL (
             SELECT t.* FROM incoming_transfers t
-            WHERE ${unclaimed(tenant)} AND t.match_at IS NOT NULL AND t.payer = a.payer_address
+            WHERE ${isUnclaimed(tenant)} AND t.match_at IS NOT NULL AND t.payer = a.payer_address
               AND t.receiver = p.receiver AND t.amount = p.amount AND t.block_number > a.block_number
               AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}
             OFFSET 0
@@ -141,15 +141,15 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
           AND p.status = 'pending'
           AND NOT EXISTS (
             SELECT 1 FROM x402_settlements s
-            WHERE s.payment_id = p.id AND s.payer = ${payer} AND ${mayMove})
+            WHERE s.payment_id = p.id AND s.payer = ${payer} AND ${isInFlight})
           -- A transaction that the wallet reported but never announced may still be mined.
           AND NOT EXISTS (
             SELECT 1 FROM payment_reports r
-            WHERE r.payment_id = p.id AND r.payer_address = ${payer} AND ${unannounced(attempt.announcedAt)})
+            WHERE r.payment_id = p.id AND r.payer_address = ${payer} AND ${isUnannounced(attempt.announcedAt)})
           -- A transfer of the wallet that could pay the payment has arrived and is not matched yet.
           AND NOT EXISTS (
             SELECT 1 FROM incoming_transfers t
-            WHERE ${unclaimed(of)} AND t.match_at IS NOT NULL AND t.payer = ${payer}
+            WHERE ${isUnclaimed(of)} AND t.match_at IS NOT NULL AND t.payer = ${payer}
               AND t.receiver = p.receiver AND t.amount = p.amount
               AND ${sinceOpened(sql)})
         ON CONFLICT DO NOTHING
@@ -186,7 +186,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
             ) wallets (payer) CROSS JOIN LATERAL (
               SELECT t.payer, t.transaction_id, t.block_number, t.block_time, ${cameSince(sql)} AS is_since
               FROM incoming_transfers t
-              WHERE ${unclaimed(tenant)} AND t.payer = wallets.payer AND t.receiver = p.receiver
+              WHERE ${isUnclaimed(tenant)} AND t.payer = wallets.payer AND t.receiver = p.receiver
                 AND t.amount = p.amount AND NOT ${isShort(sql, sql`p.id`, sql`p.intent_url`)}
               OFFSET 0
             ) t
@@ -205,12 +205,12 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
             WHERE a.payment_id = ${paymentId} AND a.closed_at IS NULL
             UNION ALL
             SELECT s.payer, 'authorization', s.created_at, s.transaction_id
-            FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND ${mayMove}
+            FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND ${isInFlight}
             UNION ALL
             SELECT * FROM (
               SELECT DISTINCT ON (r.payer_address) r.payer_address, 'transfer', r.reported_at, r.transaction_id
               FROM payment_reports r
-              WHERE r.payment_id = ${paymentId} AND ${unannounced(at)}
+              WHERE r.payment_id = ${paymentId} AND ${isUnannounced(at)}
               ORDER BY r.payer_address, r.reported_at DESC
             ) reported
             UNION ALL
@@ -248,7 +248,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       const [row] = yield* decodeTransfers(
         yield* sql`
           SELECT t.transaction_id FROM incoming_transfers t JOIN payments p ON p.id = ${payment.id}
-          WHERE ${unclaimed(payment)} AND t.payer = ${toBytes(payer)}
+          WHERE ${isUnclaimed(payment)} AND t.payer = ${toBytes(payer)}
             AND t.receiver = p.receiver AND t.amount = p.amount
             AND ((${sinceOpened(sql)}) OR t.block_number > (
               SELECT a.block_number FROM payment_attempts a
@@ -274,18 +274,18 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
         SELECT 1 FROM payment_reports r JOIN payments p ON p.id = r.payment_id
         WHERE r.payer_address = ${toBytes(payer)} AND r.next_check_at IS NOT NULL AND p.id <> ${payment.id}
           AND (r.transaction_id = ${toBytes(transactionId)}
-            OR r.reported_at > ${plusMillis(at, -attemptLifeMillis)}::timestamptz)
+            OR r.reported_at > ${plusMillis(at, -attemptBlockingMillis)}::timestamptz)
           AND p.env = ${payment.env} AND p.status <> 'settled' AND p.receiver = ${toBytes(payment.receiver)}
           AND p.amount = ${payment.amount.toString()}::numeric
         LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 
-    awaitsReported: Effect.fn("AttemptRepo.awaitsReported")(function* (paymentId, payer, at) {
+    hasUndecidedReport: Effect.fn("AttemptRepo.awaitsReported")(function* (paymentId, payer, at) {
       const rows = yield* sql`
         SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(payer)}
           AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL
-          AND r.reported_at > ${plusMillis(at, -attemptLifeMillis)}::timestamptz LIMIT 1`
+          AND r.reported_at > ${plusMillis(at, -attemptBlockingMillis)}::timestamptz LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 
@@ -322,7 +322,7 @@ export class AttemptRepo extends Context.Service<AttemptRepo, AttemptStore>()(
     openAttempt: () => Effect.succeedNone,
     unclaimedTransfer: () => Effect.succeedNone,
     mayPayAnotherPayment: () => Effect.succeed(false),
-    awaitsReported: () => Effect.succeed(false),
+    hasUndecidedReport: () => Effect.succeed(false),
     recordAddressShown: () => Effect.succeed(false),
     closeAttempt: () => Effect.void
   })

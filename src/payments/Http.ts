@@ -86,7 +86,7 @@ export const paymentView = (payment: PaymentSummary): typeof PaymentView.Encoded
  * Responses are built in their wire form, typed by the contract's encoded side, and sent unchanged: encoding them by
  * schema would cost more than the rest of the request. The test suite checks each one against the OpenAPI document.
  */
-const answer = (body: typeof PaymentResponse.Encoded) => jsonResponse(body)
+const paymentResponse = (body: typeof PaymentResponse.Encoded) => jsonResponse(body)
 const pendingResponse = (body: typeof PendingResponse.Encoded) => jsonResponse(body, 202)
 const listResponse = (body: typeof PaymentList.Encoded) => jsonResponse(body)
 
@@ -123,7 +123,7 @@ export const layer = HttpApiBuilder.group(
       })
       switch (outcome._tag) {
         case "Settled":
-          return answer({ payment: paymentView(outcome.payment) })
+          return paymentResponse({ payment: paymentView(outcome.payment) })
         case "Pending":
           return yield* pending(networks[outcome.payment.env].reportCodes.pending, outcome.payment)
         case "Gated":
@@ -169,7 +169,7 @@ export const layer = HttpApiBuilder.group(
         const { merchant, env } = yield* CurrentPrincipal
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
-        return answer({ payment: paymentView(payment.value) })
+        return paymentResponse({ payment: paymentView(payment.value) })
       }),
       report,
       reportByPost: report,

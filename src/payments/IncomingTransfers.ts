@@ -34,7 +34,7 @@ const notAttachable = (reason: AttachReason) =>
   new TransferNotAttachable({ reason, message: attachAdvice[reason] })
 
 /** The chain does not show yet that the transfer pays the payment. */
-const undecided = ({ reason }: Pending) =>
+const undecidedError = ({ reason }: Pending) =>
   isAboutNodes(reason) ? new ChainUnavailable({ reason, retryAfter: chainRetryAfter }) : notAttachable(reason)
 
 export class IncomingTransfers extends Context.Service<
@@ -93,7 +93,7 @@ export class IncomingTransfers extends Context.Service<
       })
 
       /** The reason why a transfer cannot settle a payment, before the chain is queried. */
-      const obstacle = (transfer: IncomingTransfer, payment: Payment) => {
+      const notAttachableReasonOf = (transfer: IncomingTransfer, payment: Payment) => {
         if (payment.status === "settled") return "settled"
         if (payment.amount !== transfer.amount) return "amount"
         return payment.receiver === transfer.receiver ? undefined : "receiver"
@@ -113,7 +113,7 @@ export class IncomingTransfers extends Context.Service<
           const isDropped =
             payment.value.status === "settled" &&
             (yield* claimRepo.droppedClaims(transfer)).some((claim) => claim.payment.id === paymentId)
-          const reason = isDropped ? undefined : obstacle(transfer, payment.value)
+          const reason = isDropped ? undefined : notAttachableReasonOf(transfer, payment.value)
           if (reason !== undefined) return yield* notAttachable(reason)
           if (yield* transferRepo.awaitsSettlement(transfer)) return yield* notAttachable("settling")
           const at = yield* DateTime.nowAsDate
@@ -127,7 +127,7 @@ export class IncomingTransfers extends Context.Service<
             const replaced = yield* payments.replaceClaim(payment.value, evidence, { byPerson: true })
             if (replaced._tag === "Replaced") return payment.value
             yield* transferRepo.releaseLease(transfer.id, paymentId, at)
-            return yield* replaced._tag === "Pending" ? undecided(replaced) : notAttachable("settled")
+            return yield* replaced._tag === "Pending" ? undecidedError(replaced) : notAttachable("settled")
           }
           const check = yield* payments.check(
             payment.value,
@@ -144,7 +144,7 @@ export class IncomingTransfers extends Context.Service<
             case "Settled":
               return settled ? check.payment : yield* notAttachable("settled")
             case "Pending":
-              return yield* undecided(check)
+              return yield* undecidedError(check)
             case "Refused":
               return yield* notAttachable(check.reason === "conflict" ? "settled" : check.reason)
             case "Gated":

@@ -30,7 +30,7 @@ import { ClaimRepo } from "./ClaimRepo.ts"
 import { evidenceOf } from "./evidenceOf.ts"
 import { makeAttemptEndOf, type SentAttempt } from "./PaymentAttempts/attemptEndOf.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
-import { makeProvenPayer } from "./Payments/provenPayer.ts"
+import { makeVerifyPayer } from "./Payments/verifyPayer.ts"
 import { Payments } from "./Payments.ts"
 import { replacedClaims } from "./replacedClaims.ts"
 import { TransferRepo } from "./TransferRepo.ts"
@@ -137,10 +137,10 @@ export class PaymentAttempts extends Context.Service<
       const limiter = yield* RateLimiter
       const random = yield* SecureRandom.SecureRandom
       const payments = yield* Payments
-      const provenPayer = makeProvenPayer(yield* BuyerIdentity, repo, baseUrl)
+      const verifyPayer = makeVerifyPayer(yield* BuyerIdentity, repo, baseUrl)
       const attemptEndOf = makeAttemptEndOf({ attemptRepo, transferRepo, chain })
 
-      const limited = (principal: Principal, paymentId: PaymentId, client: string) =>
+      const enforceLimit = (principal: Principal, paymentId: PaymentId, client: string) =>
         Effect.flatMap(
           limiter.take(`attempts ${principal.keyId} ${paymentId} ${client}`, attemptLimit),
           (wait) => (wait > 0 ? Effect.fail(new RateLimited({ retryAfter: wait })) : Effect.void)
@@ -166,7 +166,7 @@ export class PaymentAttempts extends Context.Service<
         return Option.isSome(attempts) ? attempts.value : yield* new PaymentNotFound()
       })
 
-      const refusedBy = ({ attempts, payment }: KnownAttempts, payer: Address) => {
+      const refusalOf = ({ attempts, payment }: KnownAttempts, payer: Address) => {
         switch (payment.status) {
           case "settled":
             return new PaymentSettled()
@@ -182,7 +182,7 @@ export class PaymentAttempts extends Context.Service<
        * an equal payment. Returns true while the transfer is undecided: by the chain, by an authorization that it may
        * belong to, or by a person who is attaching it.
        */
-      const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
+      const settleByUnclaimedTransfer = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
         if (payment.status !== "pending") return false
         const transactionId = yield* attemptRepo.unclaimedTransfer(payment, payer)
         if (Option.isNone(transactionId)) return false
@@ -218,17 +218,17 @@ export class PaymentAttempts extends Context.Service<
         paymentId: PaymentId,
         input: Announce
       ): Effect.fn.Return<AttemptAnnounced | AttemptRefused, AttemptError> {
-        yield* limited(principal, paymentId, input.client)
+        yield* enforceLimit(principal, paymentId, input.client)
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
         const payment = yield* repo.find(tenant, paymentId)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         if (!executes(principal.env)) return yield* new LiveModeGated()
-        const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
+        const payer = yield* verifyPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
         // Money of this wallet that has already arrived is used before the wallet is prompted again.
-        const isUndecided = yield* settleBySent(payment.value, payer)
+        const isUndecided = yield* settleByUnclaimedTransfer(payment.value, payer)
         if (isUndecided) {
           const known = yield* attemptsOf(principal, paymentId, { payer, only: false })
-          const error = refusedBy(known, payer)
+          const error = refusalOf(known, payer)
           if (error !== undefined) return { _tag: "AttemptRefused", error, known }
         }
         const [account, cursor] = yield* Effect.all(
@@ -273,7 +273,7 @@ export class PaymentAttempts extends Context.Service<
             known: { ...known, attempts: known.attempts.filter((attempt) => attempt.payer !== payer) }
           }
         }
-        const error = refusedBy(known, payer)
+        const error = refusalOf(known, payer)
         if (error !== undefined) return { _tag: "AttemptRefused", error, known }
         return yield* invalid(
           "body.attemptId",
@@ -284,7 +284,7 @@ export class PaymentAttempts extends Context.Service<
       return {
         announce,
         read: Effect.fn("PaymentAttempts.read")(function* (principal, paymentId, { client, own, payer }) {
-          yield* limited(principal, paymentId, client)
+          yield* enforceLimit(principal, paymentId, client)
           const by = payer === undefined ? undefined : { payer, only: true }
           const known = yield* attemptsOf(principal, paymentId, by)
           const mayHaveEnded = payer !== undefined && known.payment.status === "pending"
@@ -293,7 +293,7 @@ export class PaymentAttempts extends Context.Service<
             : known
         }),
         showAddress: Effect.fn("PaymentAttempts.showAddress")(function* (principal, paymentId, client) {
-          yield* limited(principal, paymentId, client)
+          yield* enforceLimit(principal, paymentId, client)
           const tenant = { merchantId: principal.merchant.id, env: principal.env }
           while (true) {
             const payment = yield* repo.find(tenant, paymentId)

@@ -41,8 +41,8 @@ import {
   type ReportRefusal
 } from "./Payments/evidenceCheck.ts"
 import { isMismatchError } from "./Payments/mismatchError.ts"
-import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
+import { makeVerifyPayer } from "./Payments/verifyPayer.ts"
 import { ReportTurns } from "./ReportTurns.ts"
 import { TransferRepo } from "./TransferRepo.ts"
 
@@ -122,7 +122,7 @@ export class Payments extends Context.Service<
       const limiter = yield* RateLimiter
       const reach = yield* ChainReach
       const turn = yield* ReportTurns
-      const provenPayer = makeProvenPayer(buyers, repo, baseUrl)
+      const verifyPayer = makeVerifyPayer(buyers, repo, baseUrl)
       const { check, outcomeIfClosed, replaceClaim } = makeEvidenceCheck({
         ...{ repo, chain, wake },
         claimRepo: yield* ClaimRepo,
@@ -204,7 +204,7 @@ export class Payments extends Context.Service<
         const wait = yield* limiter.take(`report ${principal.keyId} ${paymentId} ${client}`, reportLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
 
-        const payer = yield* provenPayer(principal, buyerDidToken, paymentId)
+        const payer = yield* verifyPayer(principal, buyerDidToken, paymentId)
         const evidence: Evidence = { transactionId, payer, tokenChanges }
         const at = yield* DateTime.nowAsDate
         const nextCheckAt = plusMillis(at, firstCheckMillis)

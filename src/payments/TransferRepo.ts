@@ -10,7 +10,7 @@ import { plusMillis } from "../domain/plusMillis.ts"
 import { attachLeaseMillis } from "./attachLeaseMillis.ts"
 import { isNoticeable } from "./isNoticeableSql.ts"
 import { makeChainReadingSql } from "./TransferRepo/chainReadingSql.ts"
-import { makeMatchingSql, reserving } from "./TransferRepo/matchingSql.ts"
+import { makeMatchingSql, reservingSettlement } from "./TransferRepo/matchingSql.ts"
 import type { IncomingTransfer, TransferStore } from "./TransferRepo/TransferStore.ts"
 
 const TransferRow = Schema.Struct({
@@ -165,7 +165,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId},
           match_at = ${plusMillis(by.at, attachLeaseMillis)}
         WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isUnleased(by.at)} AND ${isUnclaimed}
-          AND NOT EXISTS (${reserving(sql, paymentId)}) RETURNING id`
+          AND NOT EXISTS (${reservingSettlement(sql, paymentId)}) RETURNING id`
         return rows.length > 0
       },
       (effect) => sql.withTransaction(effect),
@@ -179,7 +179,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         WHERE id = ${id} AND attached_to = ${paymentId} AND handled_at = ${leasedAt} AND payment_id IS NULL`
     }, Effect.orDie),
 
-    unalerted: Effect.fn("TransferRepo.unalerted")(function* (storedBefore) {
+    tenantsToAlert: Effect.fn("TransferRepo.unalerted")(function* (storedBefore) {
       // A claim that was written while its transfer was being stored has not seen it.
       yield* sql`
         UPDATE incoming_transfers t SET payment_id = ${claimOf}, merchant_id = ${ownerOf}, match_at = NULL
@@ -233,7 +233,7 @@ export class TransferRepo extends Context.Service<TransferRepo, TransferStore>()
     handleTransfer: () => Effect.succeed(false),
     leaseForPayment: () => Effect.succeed(false),
     releaseLease: () => Effect.void,
-    unalerted: () => Effect.succeed([]),
+    tenantsToAlert: () => Effect.succeed([]),
     recordAlerted: () => Effect.void
   })
 }

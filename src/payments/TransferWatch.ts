@@ -48,7 +48,7 @@ const make = Effect.gen(function* () {
   const alert = Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
     const storedBefore = plusMillis(at, -Duration.toMillis(alertGrace))
-    for (const { count, ...tenant } of yield* transferRepo.unalerted(storedBefore)) {
+    for (const { count, ...tenant } of yield* transferRepo.tenantsToAlert(storedBefore)) {
       yield* alerts.raise({
         since: new Date(0),
         kind: "incoming_transfer",

@@ -5,7 +5,7 @@ import type { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { DroppedClaim } from "./ClaimRepo/ClaimStore.ts"
 import type { ClaimRepo } from "./ClaimRepo.ts"
 import type { IncomingTransfer } from "./TransferRepo/TransferStore.ts"
-import type { TransferSender } from "./TransferWatch/matchOrder.ts"
+import type { TransferSender } from "./TransferWatch/rankMatches.ts"
 
 /**
  * With `hasOtherMatch`, the transfer would otherwise pay another payment: includes payments whose loss nobody has recorded

@@ -44,17 +44,20 @@ export class DeliveryWake extends Context.Service<
         const random = yield* SecureRandom.SecureRandom
         const instance = yield* random.uuidV4()
         const signals = yield* Queue.sliding<void>(1)
-        const outbox = yield* Queue.sliding<void>(1)
+        const pendingNotifies = yield* Queue.sliding<void>(1)
         const nudge = Effect.asVoid(Queue.offer(signals, undefined))
 
         // If it fails, the other instances find the work by polling.
         yield* startPeriodic(
           "Notifying other instances",
           Effect.sleep("50 millis"),
-          Effect.andThen(Queue.take(outbox), Effect.timeout(pg.notify(channel, instance), "5 seconds")),
+          Effect.andThen(
+            Queue.take(pendingNotifies),
+            Effect.timeout(pg.notify(channel, instance), "5 seconds")
+          ),
           "Debug"
         )
-        yield* superviseListener({ pg, channel, instance, heartbeat, heard: nudge }).pipe(
+        yield* superviseListener({ pg, channel, instance, heartbeat, onNotify: nudge }).pipe(
           Effect.catchCause((cause) =>
             cause.reasons.some(
               (reason) => Cause.isFailReason(reason) && reason.error instanceof ListenUnsupported
@@ -72,7 +75,7 @@ export class DeliveryWake extends Context.Service<
         )
         return DeliveryWake.of({
           nudge,
-          signal: Effect.andThen(nudge, Queue.offer(outbox, undefined)),
+          signal: Effect.andThen(nudge, Queue.offer(pendingNotifies, undefined)),
           wait: Queue.take(signals)
         })
       })

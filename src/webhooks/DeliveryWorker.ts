@@ -21,9 +21,9 @@ const maxInFlight = 1024
  */
 const maxUnproven = 512
 /** From this number of attempts on, an endpoint gets no second attempt in parallel. */
-const crowded = 768
+const maxRunningForParallel = 768
 /** With fewer unanswered attempts than this, deliveries may be leased ahead. */
-const ample = 512
+const maxUnansweredForLeasingAhead = 512
 /** A delivery that waits longer is released: its lease runs out, and its endpoint may have changed. */
 const maxAheadMillis = 2_000
 const batchSize = 256
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
         pacing.leave(endpointId, undefined)
         return Effect.as(release([delivery]), false)
       }
-      const send = attempts.make(delivery, leave)
+      const send = attempts.run(delivery, leave)
       const inTurn =
         turn === undefined
           ? send
@@ -103,12 +103,17 @@ const make = Effect.gen(function* () {
   }
 
   /** Leases and starts due deliveries within capacity. True if the limit or a capacity may have left some. */
-  const leaseSome = Effect.gen(function* () {
+  const leaseBatch = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
     if (limit <= 0 || stopped || stopping()) return false
     const at = yield* DateTime.nowAsDate
     const begun = yield* monotonicMillis
-    const room = running.size >= crowded ? "none" : unanswered >= ample ? "some" : "ample"
+    const room =
+      running.size >= maxRunningForParallel
+        ? "none"
+        : unanswered >= maxUnansweredForLeasingAhead
+          ? "some"
+          : "ample"
     const capacities = pacing.capacities(room)
     const deliveries = yield* repo
       .leaseDue({
@@ -139,18 +144,18 @@ const make = Effect.gen(function* () {
   })
 
   /** Starts the next lease before the last one's deliveries are sent: `repeat` would yield to them. */
-  const leaseAll = Effect.gen(function* () {
+  const leaseUntilEmpty = Effect.gen(function* () {
     let isMore = true
-    while (isMore) isMore = yield* leaseSome
+    while (isMore) isMore = yield* leaseBatch
     return false
   })
   // A lease finishes apart from the loop, so that a stop releases what it leased.
-  const leaseWhole = Effect.flatMap(FiberSet.run(fibers, leaseAll), Fiber.join)
+  const leaseInOwnFiber = Effect.flatMap(FiberSet.run(fibers, leaseUntilEmpty), Fiber.join)
 
   yield* startWorker(
-    "Claiming webhook deliveries",
+    "Leasing webhook deliveries",
     Effect.race(wake.wait, due.next("deliveries", "1 second")),
-    leaseWhole
+    leaseInOwnFiber
   )
 
   // On stop: leases nothing more, waits for running attempts, releases the rest.

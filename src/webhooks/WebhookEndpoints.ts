@@ -75,7 +75,7 @@ export class WebhookEndpoints extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const context = yield* Effect.context<WebhookRepo | SecretBox | SecureRandom.SecureRandom>()
 
-      const checked = (url: string) => Effect.map(checkWebhookUrl(url, policy), ({ url }) => url.href)
+      const checkUrl = (url: string) => Effect.map(checkWebhookUrl(url, policy), ({ url }) => url.href)
 
       const orNotFound = <A>(option: Option.Option<A>) =>
         Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new WebhookEndpointNotFound())
@@ -91,14 +91,14 @@ export class WebhookEndpoints extends Context.Service<
 
       const scope = yield* Effect.scope
 
-      const limited = Effect.fnUntraced(function* (tenant: Tenant) {
+      const enforceLimit = Effect.fnUntraced(function* (tenant: Tenant) {
         const wait = yield* limiter.take(`manual-send ${tenant.merchantId} ${tenant.env}`, manualSends)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
       })
 
       /** The delivery after the attempt, which completes even if the caller disconnects. */
       const makeAttempt = Effect.fnUntraced(function* (tenant: Tenant, leased: LeasedDelivery) {
-        yield* Fiber.join(yield* Effect.forkIn(attempts.make(leased), scope))
+        yield* Fiber.join(yield* Effect.forkIn(attempts.run(leased), scope))
         return yield* Effect.flatMap(repo.findDelivery(tenant, leased.id), (delivery) =>
           Option.isSome(delivery)
             ? Effect.succeed(delivery.value)
@@ -109,7 +109,7 @@ export class WebhookEndpoints extends Context.Service<
       return WebhookEndpoints.of({
         find: repo.findEndpoint,
         create: Effect.fn("WebhookEndpoints.create")(function* (tenant, url) {
-          const href = yield* checked(url)
+          const href = yield* checkUrl(url)
           const id = yield* random.uuidV7()
           const { secret, stored } = yield* Effect.provideContext(newEndpointSecret(id), context)
           const created = yield* repo.createEndpoint(
@@ -121,7 +121,7 @@ export class WebhookEndpoints extends Context.Service<
           return { endpoint: created.value, secret }
         }),
         changeUrl: Effect.fn("WebhookEndpoints.changeUrl")(function* (tenant, url) {
-          const href = yield* checked(url)
+          const href = yield* checkUrl(url)
           return yield* orNotFound(yield* repo.changeUrl(tenant, href, yield* DateTime.nowAsDate))
         }),
         remove: Effect.fn("WebhookEndpoints.remove")(function* (tenant) {
@@ -130,7 +130,7 @@ export class WebhookEndpoints extends Context.Service<
         }),
         regenerateSecret: (tenant) => Effect.provideContext(regenerateSecret(tenant), context),
         sendTest: Effect.fn("WebhookEndpoints.sendTest")(function* (tenant) {
-          yield* limited(tenant)
+          yield* enforceLimit(tenant)
           const id = yield* random.uuidV7()
           const leased = yield* orNotFound(
             yield* repo.leaseTest(tenant, { id, body: testEvent(id) }, yield* newLease)
@@ -139,7 +139,7 @@ export class WebhookEndpoints extends Context.Service<
           return { delivery, endpoint: yield* orNotFound(yield* repo.findEndpoint(tenant)) }
         }),
         resend: Effect.fn("WebhookEndpoints.resend")(function* (tenant, deliveryId) {
-          yield* limited(tenant)
+          yield* enforceLimit(tenant)
           const leased = yield* repo.leaseResend(tenant, deliveryId, yield* newLease)
           return Option.isNone(leased) ? Option.none() : Option.some(yield* makeAttempt(tenant, leased.value))
         })

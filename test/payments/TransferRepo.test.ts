@@ -308,7 +308,7 @@ describe("TransferRepo on Postgres", () => {
     Effect.gen(function* () {
       const transferRepo = yield* TransferRepo
       const tenant = yield* newTenant()
-      const alerts = Effect.map(transferRepo.unalerted(new Date("2100-01-01")), (all) =>
+      const alerts = Effect.map(transferRepo.tenantsToAlert(new Date("2100-01-01")), (all) =>
         all.filter(({ merchantId }) => merchantId === tenant.merchantId).map(({ count }) => count)
       )
       for (const [seed, amount] of [1n, 9_999n].entries())

@@ -6,7 +6,7 @@ import { verifyWebhook } from "../../src/packages/client/verifyWebhook.ts"
 import { SecretBox } from "../../src/platform/SecretBox.ts"
 import { afterDelays } from "../../src/platform/workers/RetrySchedule.ts"
 import { Attempts } from "../../src/webhooks/DeliveryWorker/Attempts.ts"
-import { exhausted } from "../../src/webhooks/DeliveryWorker/DeliveryMetrics.ts"
+import { exhaustedCounter } from "../../src/webhooks/DeliveryWorker/DeliveryMetrics.ts"
 import { maxWindow } from "../../src/webhooks/DeliveryWorker/EndpointPacing.ts"
 import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
@@ -218,7 +218,7 @@ describe("crash rules", () => {
 
   testEffect("after five interruptions a delivery fails, unsent, with an alert in log and metric", () =>
     Effect.gen(function* () {
-      const before = (yield* Metric.value(exhausted)).count
+      const before = (yield* Metric.value(exhaustedCounter)).count
       const { tenant } = yield* newShop(yield* now)
       const { id } = yield* settle(tenant, yield* now)
       for (let crash = 0; crash < 5; crash++) {
@@ -231,7 +231,7 @@ describe("crash rules", () => {
         status: "failed",
         attempts: [{ number: 1, failure: "interrupted", durationMs: null }]
       })
-      expect((yield* Metric.value(exhausted)).count).toBe(before + 1)
+      expect((yield* Metric.value(exhaustedCounter)).count).toBe(before + 1)
     }).pipe(Effect.provide(idle))
   )
 
@@ -288,7 +288,7 @@ describe("crash rules", () => {
         const [leased] = yield* leaseDue(yield* now)
         if (leased === undefined) throw new Error("nothing was due")
         yield* TestClock.adjust("15001 millis")
-        expect(yield* attempts.make(leased)).toBe(false)
+        expect(yield* attempts.run(leased)).toBe(false)
         expect(yield* sentTo(hookUrl)).toHaveLength(0)
       }).pipe(Effect.provide(idle))
   )

@@ -7,14 +7,14 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../../domain/Payment.ts"
 
 /** An attempt without a transaction stops blocking its wallet after this time. */
-export const attemptLifeMillis = 30 * 60_000
+export const attemptBlockingMillis = 30 * 60_000
 
 /**
  * For this long after its announcement, an attempt helps to match transfers, however it ended: a wallet may send what
  * it declined before, and a transfer may be mined long after it was sent. Measured in the chain's time, whenever the
  * transfer is read.
  */
-export const attemptCountsMillis = 24 * 3_600_000
+export const attemptMatchingMillis = 24 * 3_600_000
 
 /** A reorganisation may put a transfer this many blocks below the height at which it was announced. */
 export const blockTolerance = 30
@@ -105,7 +105,7 @@ export interface AttemptStore {
    * True if the wallet reported a transaction for the payment within the last half hour and the chain has not
    * decided.
    */
-  readonly awaitsReported: (paymentId: PaymentId, payer: Address, at: Date) => Effect.Effect<boolean>
+  readonly hasUndecidedReport: (paymentId: PaymentId, payer: Address, at: Date) => Effect.Effect<boolean>
   /** Notes that the buyer has seen the address and may send from anywhere. False if the payment has ended. */
   readonly recordAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<boolean>
   /** Closes an open attempt. */

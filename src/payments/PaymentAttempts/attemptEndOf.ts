@@ -3,7 +3,7 @@ import { DateTime, Effect, Option } from "effect"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { blocksIn } from "../../domain/networks.ts"
 import type { Payment } from "../../domain/Payment.ts"
-import { type AttemptEnd, attemptLifeMillis, type PaymentAttempt } from "../AttemptRepo/AttemptStore.ts"
+import { type AttemptEnd, attemptBlockingMillis, type PaymentAttempt } from "../AttemptRepo/AttemptStore.ts"
 import type { AttemptRepo } from "../AttemptRepo.ts"
 import type { TransferRepo } from "../TransferRepo.ts"
 
@@ -63,7 +63,7 @@ export const makeAttemptEndOf = ({
     own: SentAttempt | undefined
   ): Effect.fn.Return<AttemptEnd | undefined> {
     const now = (yield* DateTime.nowAsDate).getTime()
-    const over = attempt.announcedAt.getTime() + attemptLifeMillis
+    const over = attempt.announcedAt.getTime() + attemptBlockingMillis
     const cursor = yield* transferRepo.cursor(payment.env)
     if (Option.isNone(cursor)) return undefined
     const { blockHash, blockNumber, blockTime } = cursor.value
@@ -84,7 +84,7 @@ export const makeAttemptEndOf = ({
     // A reported transaction may be waiting under any nonce; only the wallet's own browser knows which.
     if (
       sentNonce === undefined &&
-      (yield* attemptRepo.awaitsReported(payment.id, attempt.payer, new Date(now)))
+      (yield* attemptRepo.hasUndecidedReport(payment.id, attempt.payer, new Date(now)))
     )
       return undefined
     if (Option.isSome(yield* attemptRepo.unclaimedTransfer(payment, attempt.payer))) return undefined

@@ -11,7 +11,7 @@ import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 
 /** The delay before a transfer that was given up and has reappeared is checked: lagging nodes may still miss it. */
-export const returnedMillis = 60_000
+export const reappearanceDelayMillis = 60_000
 
 /** The block up to which a chain is read. */
 export interface ChainCursor {
@@ -28,7 +28,7 @@ export interface CursorLease {
 }
 
 /** A lease that ends later than this was taken while the clock was ahead, and blocks nobody. */
-export const furthestEnd = ({ at, until }: Pick<CursorLease, "at" | "until">): Date =>
+export const latestPlausibleEnd = ({ at, until }: Pick<CursorLease, "at" | "until">): Date =>
   new Date(2 * until.getTime() - at.getTime())
 
 export interface IncomingTransfer extends ChainTransfer, Tenant {
@@ -83,7 +83,7 @@ export interface TransferStore {
   readonly closeCursor: (env: Env, at: Date) => Effect.Effect<void>
   /** Sets the first cursor of a chain; an existing one stays. */
   readonly startCursor: (env: Env, cursor: ChainCursor) => Effect.Effect<void>
-  /** Takes or renews a cursor's lease. None while another instance holds it, until its end or `furthestEnd`. */
+  /** Takes or renews a cursor's lease. None while another instance holds it, until its end or `latestPlausibleEnd`. */
   readonly leaseCursor: (env: Env, lease: CursorLease) => Effect.Effect<Option.Option<ChainCursor>>
   /** Releases the lease, so that another instance reads on immediately. */
   readonly releaseCursor: (env: Env, leaseId: string) => Effect.Effect<void>
@@ -176,7 +176,7 @@ export interface TransferStore {
    */
   readonly releaseLease: (id: string, paymentId: PaymentId, leasedAt: Date) => Effect.Effect<void>
   /** Merchants with open transfers that were stored before `storedBefore` and raised no alert yet. */
-  readonly unalerted: (
+  readonly tenantsToAlert: (
     storedBefore: Date
   ) => Effect.Effect<ReadonlyArray<Tenant & { readonly count: number }>>
   readonly recordAlerted: (tenant: Tenant, storedBefore: Date, at: Date) => Effect.Effect<void>

@@ -10,8 +10,8 @@ import {
   type ChainCursor,
   type ChainReadingStore,
   type CursorLease,
-  furthestEnd,
-  returnedMillis
+  latestPlausibleEnd,
+  reappearanceDelayMillis
 } from "./TransferStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(
@@ -74,7 +74,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
         WHERE chain_id = ${chainOf(env)}
           AND (lease_id IS NULL OR lease_id = ${lease.id} OR leased_until <= ${lease.at}
             -- The lease was taken while the clock was ahead.
-            OR leased_until > ${furthestEnd(lease)})
+            OR leased_until > ${latestPlausibleEnd(lease)})
         RETURNING block_number, block_hash, block_time`)
     }, Effect.orDie),
 
@@ -113,7 +113,7 @@ export const makeChainReadingSql = (sql: SqlClient.SqlClient): ChainReadingStore
       to,
       transfers
     }) {
-      const lookAt = plusMillis(lease.at, returnedMillis)
+      const lookAt = plusMillis(lease.at, reappearanceDelayMillis)
       const rows = yield* sql`
         WITH advanced_cursor AS (${advanceCursor(env, lease, from, to)}), read_incoming AS (
           SELECT * FROM unnest(

@@ -7,7 +7,7 @@ import { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import { networks } from "../../domain/networks.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { plusMillis } from "../../domain/plusMillis.ts"
-import { attemptCountsMillis } from "../AttemptRepo/AttemptStore.ts"
+import { attemptMatchingMillis } from "../AttemptRepo/AttemptStore.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import type { IncomingTransfer, Match, MatchingStore } from "./TransferStore.ts"
 
@@ -47,7 +47,7 @@ const searchedPayments = 5_000
 const searchedAnnouncements = 1_000
 
 /** An authorization that is being settled for the payment. */
-export const reserving = (sql: SqlClient.SqlClient, paymentId: PaymentId) => sql`
+export const reservingSettlement = (sql: SqlClient.SqlClient, paymentId: PaymentId) => sql`
   SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending' AND s.reserves`
 
 export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
@@ -83,7 +83,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
     }, Effect.orDie),
 
     isReserved: Effect.fn("TransferRepo.isReserved")(function* (paymentId) {
-      return (yield* reserving(sql, paymentId)).length > 0
+      return (yield* reservingSettlement(sql, paymentId)).length > 0
     }, Effect.orDie),
 
     paymentsOfNonces: Effect.fn("TransferRepo.paymentsOfNonces")(function* (transfer, nonces) {
@@ -121,7 +121,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
           SELECT a.payment_id, a.block_number, a.nonce, a.announced_at, a.closed_reason
           FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
           WHERE a.payer_address = ${payer}
-            AND a.announced_at >= ${plusMillis(transfer.blockTime, -attemptCountsMillis)}
+            AND a.announced_at >= ${plusMillis(transfer.blockTime, -attemptMatchingMillis)}
             AND ${mayPay(transfer)}
           ORDER BY a.announced_at DESC LIMIT ${comparedAttempts}`
       )

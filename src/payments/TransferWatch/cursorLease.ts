@@ -11,9 +11,9 @@ const leaseMillis = 15_000
 const renewMillis = leaseMillis / 2
 
 /** The transfers found in a range. */
-type RangeFinds = Pick<ReadRange, "transfers" | "outgoing">
+type RangeTransfers = Pick<ReadRange, "transfers" | "outgoing">
 
-interface Held {
+interface HeldCursor {
   readonly lease: CursorLease
   /** The cursor as stored in the row. */
   readonly stored: ChainCursor
@@ -22,26 +22,26 @@ interface Held {
 }
 
 export const makeCursorLease = (repo: TransferRepo["Service"], env: Env, leaseId: string) => {
-  let held: Held | undefined
+  let held: HeldCursor | undefined
 
   const newLease = Effect.map(
     DateTime.nowAsDate,
     (at): CursorLease => ({ id: leaseId, at, until: plusMillis(at, leaseMillis) })
   )
 
-  const store = Effect.fnUntraced(function* (from: ChainCursor, to: ChainCursor, finds: RangeFinds) {
+  const store = Effect.fnUntraced(function* (from: ChainCursor, to: ChainCursor, transfers: RangeTransfers) {
     const lease = yield* newLease
     held = undefined
-    if (!(yield* repo.recordRange({ env, lease, from, to, ...finds }))) return false
+    if (!(yield* repo.recordRange({ env, lease, from, to, ...transfers }))) return false
     held = { lease, stored: to, at: to }
     return true
   })
 
-  const renewed = Effect.fnUntraced(function* (atOnce: boolean) {
+  const renew = Effect.fnUntraced(function* (immediately: boolean) {
     const at = yield* DateTime.nowAsDate
     const isStored = held === undefined || held.at === held.stored
     const isFresh = held !== undefined && at.getTime() < held.lease.until.getTime() - renewMillis
-    if (isFresh && (isStored || !atOnce)) return
+    if (isFresh && (isStored || !immediately)) return
     if (held !== undefined && held.at !== held.stored) {
       yield* store(held.stored, held.at, { transfers: [], outgoing: [] })
       return
@@ -55,16 +55,16 @@ export const makeCursorLease = (repo: TransferRepo["Service"], env: Env, leaseId
   return {
     /**
      * Returns the position at which this instance continues. None while another instance reads, and before the first
-     * start. With `atOnce`, stores the progress immediately, because a payment may be waiting for it.
+     * start. With `immediately`, stores the progress immediately, because a payment may be waiting for it.
      */
-    take: (atOnce: boolean) =>
-      Effect.map(renewed(atOnce), () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
+    take: (immediately: boolean) =>
+      Effect.map(renew(immediately), () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
     /** Records a range that was read after the cursor. False if another instance has taken over. */
-    advance: (to: ChainCursor, finds: RangeFinds, atOnce: boolean) =>
+    advance: (to: ChainCursor, transfers: RangeTransfers, immediately: boolean) =>
       Effect.suspend(() => {
         if (held === undefined) return Effect.succeed(false)
-        if (atOnce || finds.transfers.length > 0 || finds.outgoing.length > 0)
-          return store(held.stored, to, finds)
+        if (immediately || transfers.transfers.length > 0 || transfers.outgoing.length > 0)
+          return store(held.stored, to, transfers)
         held = { ...held, at: to }
         return Effect.succeed(true)
       }),

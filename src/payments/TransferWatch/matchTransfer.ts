@@ -16,10 +16,10 @@ import type { TransferRepo } from "../TransferRepo.ts"
 import {
   dependsOnSender,
   firstDependsOnSender,
-  isNamed,
-  matchOrder,
+  isIdentified,
+  rankMatches,
   type TransferSender
-} from "./matchOrder.ts"
+} from "./rankMatches.ts"
 import { transferKindOf } from "./transferKindOf.ts"
 
 /** The pause before a transfer is matched again: a tenth of its age, within these limits. */
@@ -138,9 +138,9 @@ export const makeMatchTransfer = ({
       matches.length === 0 ? undefined : yield* chain.sender(transfer.env, transfer.transactionId)
     const mayWait = sender === undefined && isRecent
     if (mayWait && firstDependsOnSender(transfer, matches)) return yield* later
-    const ordered = matchOrder(transfer, matches, sender)
-    const isNamedIn = (match: Match) => isNamed(transfer, match, sender)
-    const namedPayment = yield* settleOne(transfer, ordered.filter(isNamedIn))
+    const ordered = rankMatches(transfer, matches, sender)
+    const isIdentifiedIn = (match: Match) => isIdentified(transfer, match, sender)
+    const namedPayment = yield* settleOne(transfer, ordered.filter(isIdentifiedIn))
     if (namedPayment === "settled") return
     if (namedPayment === "waiting") return yield* later
     // A transfer with the nonce of a dropped transfer settles that transfer's payment, before any merely likely match.
@@ -153,7 +153,7 @@ export const makeMatchTransfer = ({
     if (replaced === "waiting") return yield* later
     const likely = yield* settleOne(
       transfer,
-      ordered.filter((match) => !isNamedIn(match))
+      ordered.filter((match) => !isIdentifiedIn(match))
     )
     if (likely === "settled") return
     if (likely === "waiting") return yield* later

@@ -18,7 +18,7 @@ import { WorkerProgress } from "../../platform/workers/WorkerProgress.ts"
 import type { ChainCursor } from "../TransferRepo/TransferStore.ts"
 import { TransferRepo } from "../TransferRepo.ts"
 import { makeCursorLease } from "./cursorLease.ts"
-import { makeLogWidth } from "./logWidth.ts"
+import { makeLogRangeSize } from "./logRangeSize.ts"
 
 /** Blocks this close to the head may still be replaced. A reorganisation is read again from this far back. */
 const nearMillis = 128_000
@@ -58,7 +58,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const progress = yield* WorkerProgress
   /** The subject under which `WorkerProgress` reports why blocks are not read. */
   const subject = `transfers ${env}`
-  const width = makeLogWidth(maxRange)
+  const logRangeSize = makeLogRangeSize(maxRange)
   let filter = { key: "not read yet", far: everyTransfer, near: everyTransfer }
   /** The times since which the nodes lack the next block, and since which they refuse its logs, in milliseconds. */
   let lackingSince: number | undefined
@@ -106,16 +106,16 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   })
 
   /** A reading's transfers that reach or leave one of our receivers, with their owners. */
-  const oursOf = Effect.fnUntraced(function* (reading: Reading) {
+  const receiverTransfersOf = Effect.fnUntraced(function* (reading: Reading) {
     const addresses = Arr.dedupe(reading.transfers.flatMap(({ payer, receiver }) => [receiver, payer]))
     const receivers =
       addresses.length === 0 ? new Map<never, never>() : yield* transferRepo.receiversAmong(env, addresses)
-    const ours = reading.transfers.filter(
+    const receiverTransfers = reading.transfers.filter(
       ({ payer, receiver }) => receivers.has(receiver) || receivers.has(payer)
     )
     const times = new Map<bigint, Date>()
-    for (const height of Arr.dedupe(ours.map(({ blockNumber }) => blockNumber))) {
-      const own = ours.find(({ blockNumber }) => blockNumber === height)
+    for (const height of Arr.dedupe(receiverTransfers.map(({ blockNumber }) => blockNumber))) {
+      const own = receiverTransfers.find(({ blockNumber }) => blockNumber === height)
       if (own?.blockHash === reading.blockHash) {
         times.set(height, timeOf(reading.blockTime))
         continue
@@ -126,7 +126,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     }
     /** Transfers that had a receiver on this side when they happened. */
     const withOwner = (side: "payer" | "receiver") =>
-      ours.flatMap((transfer) => {
+      receiverTransfers.flatMap((transfer) => {
         const owner = receivers.get(transfer[side])
         const blockTime = times.get(transfer.blockNumber)
         return owner === undefined ||
@@ -162,17 +162,17 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     }
   })
 
-  const obstacle = (words: string) =>
+  const reportObstacle = (words: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => progress.recordFailure(subject, now, words))
 
   /** Stores a range that follows the cursor. Returns the new cursor, or none if this sweep ends. */
-  const store = Effect.fnUntraced(function* (last: bigint, reading: Reading, atOnce: boolean) {
-    const ours = yield* oursOf(reading)
-    if (Option.isNone(ours)) return Option.none<ChainCursor>()
+  const store = Effect.fnUntraced(function* (last: bigint, reading: Reading, immediately: boolean) {
+    const receiverTransfers = yield* receiverTransfersOf(reading)
+    if (Option.isNone(receiverTransfers)) return Option.none<ChainCursor>()
     yield* alertOtherTokens(reading)
     const to = cursorOf(last, reading)
-    const isAdvanced = yield* cursor.advance(to, ours.value, atOnce || due.isAwaited(env))
-    if (ours.value.transfers.length > 0) hasNewTransfers = true
+    const isAdvanced = yield* cursor.advance(to, receiverTransfers.value, immediately || due.isAwaited(env))
+    if (receiverTransfers.value.transfers.length > 0) hasNewTransfers = true
     return isAdvanced ? Option.some(to) : Option.none<ChainCursor>()
   })
 
@@ -180,7 +180,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const skipGap = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
     const now = yield* Clock.currentTimeMillis
     lackingSince ??= now
-    yield* obstacle(`the nodes lack block ${from.blockNumber + 1n}`)
+    yield* reportObstacle(`the nodes lack block ${from.blockNumber + 1n}`)
     if (now - lackingSince < gapMillis) return Option.none<ChainCursor>()
     const oldest = yield* oldestAbove(from.blockNumber + 1n, target)
     if (Option.isNone(oldest)) return Option.none<ChainCursor>()
@@ -203,11 +203,11 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     const first = from.blockNumber + 1n
     const far = !readsSingly || target - first >= nearBlocks
     const now = yield* Clock.currentTimeMillis
-    const blocks = far ? width.at(now) : 1n
-    const most = !far ? first : readsSingly ? target - nearBlocks : target
+    const blocks = far ? logRangeSize.at(now) : 1n
+    const lastBlock = !far ? first : readsSingly ? target - nearBlocks : target
     /** Ranges that are read at once: a distant provider answers them in the time of one. */
     const ends = Arr.makeBy(far ? rangesAtOnce : 1, (index) => first + blocks * BigInt(index + 1) - 1n)
-      .map((end) => (end < most ? end : most))
+      .map((end) => (end < lastBlock ? end : lastBlock))
       .filter((end, index, all) => index === 0 || end > (all[index - 1] ?? end))
     const readings = yield* Effect.forEach(
       ends,
@@ -227,10 +227,15 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     let at = from
     for (const { begin, end, reading } of readings) {
       if (reading._tag === "Lacking") return yield* skipGap(at, target)
-      if (reading._tag === "Unread" && reading.refused && far && width.refused(end - begin + 1n, now))
+      if (
+        reading._tag === "Unread" &&
+        reading.refused &&
+        far &&
+        logRangeSize.recordRefusal(end - begin + 1n, now)
+      )
         return Option.some(at)
       if (reading._tag === "Unread")
-        yield* obstacle(
+        yield* reportObstacle(
           `blocks ${begin} to ${end}: ${reading.refused ? "the nodes refuse to return their logs" : "the nodes do not answer, or contradict each other"}`
         )
       if (reading._tag === "Unread" && reading.refused && begin === end) {
@@ -241,7 +246,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
       lackingSince = undefined
       refusedSince = undefined
       progress.recordSuccess(subject)
-      if (far) width.answered(end - begin + 1n)
+      if (far) logRangeSize.recordAnswer(end - begin + 1n)
       if (reading.parentHash !== at.blockHash) {
         rereadUntil = at.blockNumber
         yield* cursor.rewind(at.blockNumber - nearBlocks, cursorAt)
@@ -267,7 +272,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   })
 
   /** Another instance is reading, or none has started yet. */
-  const readByOthers = Effect.fnUntraced(function* (target: bigint) {
+  const seedCursor = Effect.fnUntraced(function* (target: bigint) {
     const cursorNow = yield* transferRepo.cursor(env)
     if (Option.isNone(cursorNow)) yield* firstCursor(target)
     return false
@@ -284,7 +289,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     reached(target, head.value.time)
     const lease = yield* cursor.take(due.isAwaited(env))
     yield* readFilter
-    if (Option.isNone(lease)) return yield* readByOthers(target)
+    if (Option.isNone(lease)) return yield* seedCursor(target)
     let at = lease.value
     // Another chain, or a restarted one: reads from below its head.
     if (at.blockNumber > target + nearBlocks) {

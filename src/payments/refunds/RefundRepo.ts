@@ -100,7 +100,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       return new Set(rows.map(({ address }) => address))
     }, Effect.orDie),
 
-    nameRefundTransaction: Effect.fn("RefundRepo.nameRefundTransaction")(function* (
+    reportRefundTransaction: Effect.fn("RefundRepo.nameRefundTransaction")(function* (
       id,
       transactionId,
       at,
@@ -162,7 +162,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       return refunds.map((refund) => ({ ...refund, leaseUntil }))
     }, Effect.orDie),
 
-    sentFor: Effect.fn("RefundRepo.sentFor")(function* (refund) {
+    transfersMatching: Effect.fn("RefundRepo.sentFor")(function* (refund) {
       const height = refund.createdBlock?.toString() ?? null
       const hashes = yield* decodeHashes(
         yield* sql`
@@ -235,11 +235,11 @@ export class RefundRepo extends Context.Service<RefundRepo, RefundStore>()("quit
     isReceiver: () => Effect.succeed(false),
     senderFor: () => Effect.succeedNone,
     sendersOf: () => Effect.succeed(new Set()),
-    nameRefundTransaction: () => Effect.succeed(false),
+    reportRefundTransaction: () => Effect.succeed(false),
     proveRefund: () => Effect.succeedNone,
     endRefund: () => Effect.succeed(false),
     takeDueRefunds: () => Effect.succeed([]),
-    sentFor: () => Effect.succeed([]),
+    transfersMatching: () => Effect.succeed([]),
     recordRefundCheck: () => Effect.void,
     recordRefundWatched: () => Effect.succeed(false)
   })

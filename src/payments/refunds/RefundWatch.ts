@@ -27,7 +27,7 @@ const unknownMillis = day
 const unsentMillis = 30 * day
 
 /** Older refunds are checked less often. */
-const pauseAt = (age: number) =>
+const checkDelayMillis = (age: number) =>
   age < 10 * minute ? 2_500 : age < hour ? 15_000 : age < day ? 2 * minute : 10 * minute
 
 const isMismatch = (reason: string | undefined): reason is MismatchReason =>
@@ -76,13 +76,13 @@ const make = Effect.gen(function* () {
   const checkAgain = (refund: Refund, now: Date) =>
     refundRepo.recordRefundCheck(
       refund,
-      plusMillis(now, pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
+      plusMillis(now, checkDelayMillis(now.getTime() - (refund.reportedAt ?? refund.createdAt).getTime()))
     )
 
   /** A transfer of the exact amount from a receiver to the recipient is the announced refund. */
-  const findSent = Effect.fnUntraced(function* (refund: Refund) {
+  const findSentTransfer = Effect.fnUntraced(function* (refund: Refund) {
     let isUndecided = false
-    for (const transactionId of yield* refundRepo.sentFor(refund)) {
+    for (const transactionId of yield* refundRepo.transfersMatching(refund)) {
       const checked = yield* refunds.check(refund, transactionId)
       if (checked._tag === "Proven" || checked._tag === "Ended") return "found"
       isUndecided ||= checked._tag === "Pending"
@@ -90,7 +90,11 @@ const make = Effect.gen(function* () {
     return isUndecided ? "undecided" : "none"
   })
 
-  const checkNamed = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash, now: Date) {
+  const checkReported = Effect.fnUntraced(function* (
+    refund: Refund,
+    transactionId: TransactionHash,
+    now: Date
+  ) {
     const checked = yield* refunds.check(refund, transactionId)
     switch (checked._tag) {
       case "Proven":
@@ -98,9 +102,9 @@ const make = Effect.gen(function* () {
       case "Ended":
         return
       case "Pending": {
-        const age = now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()
+        const age = now.getTime() - (refund.reportedAt ?? refund.createdAt).getTime()
         // A wallet that sped the transaction up has sent it under another hash.
-        const sent = checked.isUnknown && age > shownMillis ? yield* findSent(refund) : "undecided"
+        const sent = checked.isUnknown && age > shownMillis ? yield* findSentTransfer(refund) : "undecided"
         if (sent === "found") return yield* resolve(refund)
         if (sent === "none" && age > unknownMillis) return yield* fail(refund, "not_found", now)
         return yield* checkAgain(refund, now)
@@ -114,7 +118,7 @@ const make = Effect.gen(function* () {
   })
 
   const checkAnnounced = Effect.fnUntraced(function* (refund: Refund, now: Date) {
-    const sent = yield* findSent(refund)
+    const sent = yield* findSentTransfer(refund)
     if (sent === "found") return
     if (sent === "none" && now.getTime() - refund.createdAt.getTime() > unsentMillis)
       return yield* fail(refund, "expired", now)
@@ -163,7 +167,7 @@ const make = Effect.gen(function* () {
     } else if (refund.status === "pending") {
       yield* refund.transactionId === null
         ? checkAnnounced(refund, now)
-        : checkNamed(refund, refund.transactionId, now)
+        : checkReported(refund, refund.transactionId, now)
     }
   })
 

@@ -94,7 +94,9 @@ const make = Effect.gen(function* () {
     return { payer, sinceBlock: blockNumber }
   })
 
-  const shownNow = Effect.fnUntraced(function* (verification: Extract<Verification, { _tag: "Verified" }>) {
+  const currentProof = Effect.fnUntraced(function* (
+    verification: Extract<Verification, { _tag: "Verified" }>
+  ) {
     const at = yield* DateTime.nowAsDate
     return {
       proof: { ...verification, sender: verification.payer },
@@ -113,7 +115,7 @@ const make = Effect.gen(function* () {
         return { _tag: "Pending", isUnknown: verification.reason === "not_found" }
       if (verification._tag === "Mismatch")
         return { _tag: "Refused", error: refundNotProven(verification), final: verification.confirmed }
-      const { at, checkAt, proof } = yield* shownNow(verification)
+      const { at, checkAt, proof } = yield* currentProof(verification)
       const settled = yield* Effect.result(refundRepo.proveRefund(refund.id, proof, at, checkAt))
       // Another payment or refund has claimed it in the meantime. The transaction may contain another equal transfer.
       if (Result.isFailure(settled)) continue
@@ -132,7 +134,7 @@ const make = Effect.gen(function* () {
     return Option.isSome(refund) ? refund.value : yield* new RefundNotFound()
   })
 
-  const exceeds = ({ paid, refunded }: RefundBalance, amount: bigint) =>
+  const exceedsError = ({ paid, refunded }: RefundBalance, amount: bigint) =>
     new RefundExceedsPaid({
       details: [
         {
@@ -145,7 +147,7 @@ const make = Effect.gen(function* () {
     })
 
   /** A refund that this transaction has proven, or may prove. */
-  const provableBy = Effect.fnUntraced(function* (
+  const findProvable = Effect.fnUntraced(function* (
     tenant: Tenant,
     id: string,
     transactionId: TransactionHash
@@ -156,12 +158,12 @@ const make = Effect.gen(function* () {
   })
 
   /** The transaction may be used up because another request proved this refund with it. */
-  const refusalOr = Effect.fnUntraced(function* (
+  const provenOrFail = Effect.fnUntraced(function* (
     { id, ...tenant }: Refund,
     transactionId: TransactionHash,
     error: RefundNotProven
   ) {
-    const refund = yield* provableBy(tenant, id, transactionId)
+    const refund = yield* findProvable(tenant, id, transactionId)
     return refund.status === "proven" ? refund : yield* error
   })
 
@@ -184,7 +186,7 @@ const make = Effect.gen(function* () {
           ? yield* refundNotProven(verification)
           : { _tag: "Known" as const, refund: existingRefund }
       }
-      const proof = verification?._tag === "Verified" ? yield* shownNow(verification) : undefined
+      const proof = verification?._tag === "Verified" ? yield* currentProof(verification) : undefined
       const created = yield* Effect.result(refundRepo.createRefund(refund, proof))
       if (Result.isSuccess(created)) return created.success
       // Another payment or refund has claimed it in the meantime. The transaction may contain another equal transfer.
@@ -196,16 +198,16 @@ const make = Effect.gen(function* () {
     id: string,
     transactionId: TransactionHash
   ) {
-    const refund = yield* provableBy(tenant, id, transactionId)
+    const refund = yield* findProvable(tenant, id, transactionId)
     if (refund.status === "proven") return refund
     const checked = yield* check(refund, transactionId)
-    if (checked._tag === "Refused") return yield* refusalOr(refund, transactionId, checked.error)
+    if (checked._tag === "Refused") return yield* provenOrFail(refund, transactionId, checked.error)
     // A proof records the transaction in the same step. An undecided transaction is recorded here and checked again.
     if (checked._tag === "Pending") {
       const at = yield* DateTime.nowAsDate
-      yield* refundRepo.nameRefundTransaction(id, transactionId, at, plusMillis(at, firstCheckMillis))
+      yield* refundRepo.reportRefundTransaction(id, transactionId, at, plusMillis(at, firstCheckMillis))
     }
-    return yield* provableBy(tenant, id, transactionId)
+    return yield* findProvable(tenant, id, transactionId)
   })
 
   /** The newest refund that matches, however many there are. */
@@ -233,9 +235,9 @@ const make = Effect.gen(function* () {
     earlier: Refund,
     transactionId: TransactionHash | undefined
   ) {
-    const isNamed =
+    const isReported =
       transactionId === undefined || earlier.status !== "pending" || earlier.transactionId === transactionId
-    const refund = isNamed
+    const refund = isReported
       ? earlier
       : yield* report(earlier, earlier.id, transactionId).pipe(
           // Another transaction proved it in the meantime, or it was cancelled.
@@ -287,7 +289,7 @@ const make = Effect.gen(function* () {
         // The same request may have refunded the rest in the meantime.
         const concurrentRefund = yield* earlier
         return concurrentRefund === undefined
-          ? yield* exceeds(balance, 0n)
+          ? yield* exceedsError(balance, 0n)
           : yield* repeatRefund(concurrentRefund, transactionId)
       }
       const newRefund: NewRefund = {
@@ -314,7 +316,7 @@ const make = Effect.gen(function* () {
         case "Explained":
           return yield* new IncomingTransferExplained()
         case "Exceeds":
-          return yield* exceeds(creation.balance, amount)
+          return yield* exceedsError(creation.balance, amount)
         case "Known": {
           const { refund } = creation
           const isSame =

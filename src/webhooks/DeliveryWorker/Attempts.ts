@@ -43,7 +43,7 @@ export class Attempts extends Context.Service<
      * the lease ends before an attempt could; the next lease's holder sends it. `onResponse` runs when the
      * endpoint has responded or failed to, before the outcome is recorded.
      */
-    readonly make: (
+    readonly run: (
       delivery: LeasedDelivery,
       onResponse?: (accepted: boolean) => Effect.Effect<void>
     ) => Effect.Effect<boolean>
@@ -123,13 +123,13 @@ export class Attempts extends Context.Service<
         })
 
       /** A failed resend does not undo an earlier delivery. */
-      const exhausted = (delivery: LeasedDelivery): DeliveryStatus =>
+      const exhaustedStatus = (delivery: LeasedDelivery): DeliveryStatus =>
         delivery.resentFrom === "delivered" ? "delivered" : "failed"
 
       const recordOutcome = (delivery: LeasedDelivery, outcome: SendOutcome) => {
         const at = now()
         const answered = outcome._tag === "Answered" ? outcome : undefined
-        const ended = (status: DeliveryStatus, failure: AttemptResult["failure"], dueAt: Date | null) =>
+        const recordEnd = (status: DeliveryStatus, failure: AttemptResult["failure"], dueAt: Date | null) =>
           record({
             delivery,
             at,
@@ -141,15 +141,17 @@ export class Attempts extends Context.Service<
             status,
             dueAt
           })
-        if (answered?.ok === true) return ended("delivered", null, null)
+        if (answered?.ok === true) return recordEnd("delivered", null, null)
         const failure = outcome._tag === "Failed" ? outcome.failure : "status"
-        if (delivery.resentFrom !== null) return ended(exhausted(delivery), failure, null)
+        if (delivery.resentFrom !== null) return recordEnd(exhaustedStatus(delivery), failure, null)
         return Effect.flatMap(dueAfter(retryPolicy, delivery.attempt, at), (dueAt) =>
-          dueAt === null ? ended(exhausted(delivery), failure, null) : ended("pending", failure, dueAt)
+          dueAt === null
+            ? recordEnd(exhaustedStatus(delivery), failure, null)
+            : recordEnd("pending", failure, dueAt)
         )
       }
 
-      const interrupted = (delivery: LeasedDelivery) =>
+      const recordInterruption = (delivery: LeasedDelivery) =>
         record({
           delivery,
           at: now(),
@@ -158,7 +160,7 @@ export class Attempts extends Context.Service<
           failure: "interrupted",
           responseBody: null,
           requestHead: null,
-          status: exhausted(delivery),
+          status: exhaustedStatus(delivery),
           dueAt: null
         })
 
@@ -177,7 +179,7 @@ export class Attempts extends Context.Service<
         })
 
       /** No endpoint has failed: the delivery waits for the operator or an instance that has the key. */
-      const unreadable = (delivery: LeasedDelivery, cause: Cause.Cause<unknown>) =>
+      const postponeUnreadable = (delivery: LeasedDelivery, cause: Cause.Cause<unknown>) =>
         logUnreadable(delivery, cause).pipe(
           Effect.andThen(countUnreadable),
           Effect.andThen(repo.release([delivery], plusMillis(now(), leaseSeconds * 1000))),
@@ -187,7 +189,7 @@ export class Attempts extends Context.Service<
       const send = (delivery: LeasedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) => {
         const { url, secret, endpointId } = delivery.target
         return Effect.matchCauseEffect(secrets.open(secret, endpointId), {
-          onFailure: (cause) => unreadable(delivery, cause),
+          onFailure: (cause) => postponeUnreadable(delivery, cause),
           onSuccess: (opened) =>
             Effect.flatMap(
               sender.send({
@@ -207,10 +209,11 @@ export class Attempts extends Context.Service<
         })
       }
 
-      const make = (delivery: LeasedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) =>
+      const run = (delivery: LeasedDelivery, onResponse: (accepted: boolean) => Effect.Effect<void>) =>
         Effect.suspend(() => {
           const at = now().getTime()
-          if (delivery.interruptions >= maxInterruptions) return Effect.as(interrupted(delivery), false)
+          if (delivery.interruptions >= maxInterruptions)
+            return Effect.as(recordInterruption(delivery), false)
           if (at + budgets.totalMillis > delivery.leaseUntil.getTime()) return Effect.succeed(false)
           const sending = send(delivery, onResponse)
           return delivery.attempt === 1 && delivery.resentFrom === null
@@ -218,7 +221,7 @@ export class Attempts extends Context.Service<
             : sending
         })
 
-      const traced = <A>(delivery: LeasedDelivery, attempt: Effect.Effect<A>) =>
+      const withAttemptSpan = <A>(delivery: LeasedDelivery, attempt: Effect.Effect<A>) =>
         isTraced
           ? attempt.pipe(
               Effect.withSpan(
@@ -233,8 +236,8 @@ export class Attempts extends Context.Service<
           : attempt
 
       return Attempts.of({
-        make: (delivery, onResponse = () => Effect.void) =>
-          traced(delivery, make(delivery, onResponse)).pipe(
+        run: (delivery, onResponse = () => Effect.void) =>
+          withAttemptSpan(delivery, run(delivery, onResponse)).pipe(
             // When the lease expires, the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),

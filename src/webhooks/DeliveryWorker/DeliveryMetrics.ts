@@ -12,24 +12,24 @@ export const countAttempt = counterBy(
 )
 
 /** Deliveries that failed permanently; each has an alert. */
-export const exhausted = counterOf(
+export const exhaustedCounter = counterOf(
   "quittance_webhook_deliveries_exhausted_total",
   "Webhook deliveries that failed permanently"
 )
 
-export const countExhausted: Effect.Effect<void> = Metric.update(exhausted, 1)
+export const countExhausted: Effect.Effect<void> = Metric.update(exhaustedCounter, 1)
 
-const unreadable = counterOf(
+const unreadableCounter = counterOf(
   "quittance_webhook_unreadable_secrets_total",
   "Webhook attempts postponed because ENCRYPTION_KEYS does not decrypt their secret"
 )
 
-export const countUnreadable: Effect.Effect<void> = Metric.update(unreadable, 1)
+export const countUnreadable: Effect.Effect<void> = Metric.update(unreadableCounter, 1)
 
-const lag = secondsBy(
+const lagHistogram = secondsBy(
   "quittance_webhook_delivery_lag_seconds",
   "From the moment a delivery's first attempt was due to its start"
 )({})
 
 export const recordLag = (millis: number): Effect.Effect<void> =>
-  Metric.update(lag, Math.max(0, millis) / 1000)
+  Metric.update(lagHistogram, Math.max(0, millis) / 1000)

@@ -5,7 +5,7 @@ import { Data, type Duration, Effect, Queue, Scope } from "effect"
 import { sqlStateOf } from "../../platform/database/sqlStateOf.ts"
 
 /** The listener did not receive its own heartbeat. */
-export class ListenerDeaf extends Data.TaggedError("ListenerDeaf") {}
+export class HeartbeatMissed extends Data.TaggedError("ListenerDeaf") {}
 
 /** The database does not support LISTEN. */
 export class ListenUnsupported extends Data.TaggedError("ListenUnsupported") {}
@@ -20,9 +20,9 @@ export const superviseListener = Effect.fnUntraced(function* (options: {
   /** The payload of this instance's own notifications, which the listener ignores. */
   readonly instance: string
   readonly heartbeat: Duration.Input
-  readonly heard: Effect.Effect<void>
+  readonly onNotify: Effect.Effect<void>
 }) {
-  const { pg, channel, instance, heartbeat, heard } = options
+  const { pg, channel, instance, heartbeat, onNotify } = options
   // The connection's scope is the inner one: it closes before UNLISTEN could wait for a dead peer.
   const outer = yield* Scope.Scope
   return yield* Effect.scoped(
@@ -34,19 +34,19 @@ export const superviseListener = Effect.fnUntraced(function* (options: {
         )
       )
       // Polls now, because notifications were missed while disconnected.
-      yield* heard
-      let beat = true
+      yield* onNotify
+      let hasHeartbeat = true
       const hear = Effect.forever(
         Effect.flatMap(Queue.take(notifications), ({ payload }) => {
-          if (payload === `beat ${instance}`) beat = true
-          return payload === instance || payload.startsWith("beat ") ? Effect.void : heard
+          if (payload === `beat ${instance}`) hasHeartbeat = true
+          return payload === instance || payload.startsWith("beat ") ? Effect.void : onNotify
         })
       )
       const watch = Effect.gen(function* () {
         while (true) {
           yield* Effect.sleep(heartbeat)
-          if (!beat) return yield* new ListenerDeaf()
-          beat = false
+          if (!hasHeartbeat) return yield* new HeartbeatMissed()
+          hasHeartbeat = false
           yield* Effect.ignore(Effect.timeout(pg.notify(channel, `beat ${instance}`), "5 seconds"))
         }
       })

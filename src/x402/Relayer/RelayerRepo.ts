@@ -114,7 +114,7 @@ export class RelayerRepo extends Context.Service<
         Effect.flatMap(sql`SELECT status FROM x402_settlements WHERE id = ${id} FOR UPDATE`, statusOf)
 
       /** Locks the payment, then the settlement, in the order that all code uses. */
-      const mayMove = Effect.fnUntraced(function* (settlementId: string, at: Date) {
+      const isInFlight = Effect.fnUntraced(function* (settlementId: string, at: Date) {
         const [settlement] = yield* Effect.flatMap(
           sql`SELECT payment_id, opens_payment, payer FROM x402_settlements WHERE id = ${settlementId}`,
           decodeSettlement
@@ -201,7 +201,7 @@ export class RelayerRepo extends Context.Service<
               const latest = yield* outbox.latest(wallet, reference, purpose)
               if (latest !== undefined && (latest.outcome === null || latest.outcome === "moved"))
                 return { _tag: "Known", transaction: latest }
-              if (purpose === "settle" && !(yield* mayMove(reference, at))) return { _tag: "Closed" }
+              if (purpose === "settle" && !(yield* isInFlight(reference, at))) return { _tag: "Closed" }
               if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" }
               const limit = yield* overBudget(wallet, order)
               if (limit !== undefined) return { _tag: "OverBudget", limit }

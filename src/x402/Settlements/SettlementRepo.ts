@@ -117,7 +117,7 @@ export class SettlementRepo extends Context.Service<
       const columns = sql.literal(settlementColumns)
 
       // In flight, or sent before so that others may have seen it: its payer must not pay in another way.
-      const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
+      const isInFlight = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
         SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'))`
 
       const find = Effect.fn("SettlementRepo.find")(function* (
@@ -148,7 +148,7 @@ export class SettlementRepo extends Context.Service<
                     AND NOT ${hasOwnTransfer(sql, from, movedBy)}
                     AND NOT EXISTS (
                       SELECT 1 FROM x402_settlements s
-                      WHERE s.payment_id = p.id AND s.payer = ${from} AND ${mayMove})`
+                      WHERE s.payment_id = p.id AND s.payer = ${from} AND ${isInFlight})`
             // Locks the row of an existing payment first, in its own statement: the next statement then sees
             // every announcement made before.
             if (!input.opensPayment) {
@@ -213,7 +213,7 @@ export class SettlementRepo extends Context.Service<
             if (!opensPayment) yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
             const [other] = yield* sql`
               SELECT 1 FROM x402_settlements s
-              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.payer = ${from} AND ${mayMove}
+              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.payer = ${from} AND ${isInFlight}
               UNION ALL
               SELECT 1 FROM payments p WHERE p.id = ${paymentId} AND ${hasOwnTransfer(sql, from, mover)}
               LIMIT 1`

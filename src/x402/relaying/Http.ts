@@ -52,7 +52,7 @@ export const layer = HttpApiBuilder.group(
     const { executes } = yield* Networks
     const { baseUrl, trustedProxyHops } = yield* AppConfig
 
-    const limited = Effect.fnUntraced(function* (key: string, limit: typeof paymentLimit) {
+    const enforceLimit = Effect.fnUntraced(function* (key: string, limit: typeof paymentLimit) {
       const wait = yield* limiter.take(key, limit)
       if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
     })
@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(
     const findPayment = Effect.fnUntraced(function* (id: PaymentId) {
       const { keyId, merchant, env } = yield* CurrentPrincipal
       const client = clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
-      yield* limited(`relaying ${keyId} ${client} ${id}`, paymentLimit)
+      yield* enforceLimit(`relaying ${keyId} ${client} ${id}`, paymentLimit)
       const payment = yield* repo.find({ merchantId: merchant.id, env }, id)
       if (Option.isNone(payment)) return yield* new PaymentNotFound()
       if (!executes(env)) return yield* new LiveModeGated()
@@ -126,7 +126,7 @@ export const layer = HttpApiBuilder.group(
         const { client, merchant, payment } = yield* findPayment(params.id)
         if (payment.status === "settled") return settled(payment)
         if (payment.status === "failed") return yield* new PaymentFailed()
-        yield* limited(`relaying ${client}`, signedLimit)
+        yield* enforceLimit(`relaying ${client}`, signedLimit)
         const answer = yield* facilitator
           .settleSigned(merchant, payment, {
             payer: parseAddress(payload.payer) ?? payload.payer,

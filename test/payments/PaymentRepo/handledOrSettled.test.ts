@@ -77,7 +77,7 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
   const explained = {
     "when its matching ends": (repo: TransferRepo["Service"], id: string) =>
       repo.recordMatch(id, { kind: "unknown" }),
-    "when people are alerted": (repo: TransferRepo["Service"]) => repo.unalerted(new Date("2026-06-01"))
+    "when people are alerted": (repo: TransferRepo["Service"]) => repo.tenantsToAlert(new Date("2026-06-01"))
   }
   for (const [when, explain] of Object.entries(explained))
     liveEffect(

@@ -412,7 +412,7 @@ describe("RefundRepo on Postgres", () => {
       const of = yield* paid
       const first = yield* created(of, { transactionId: newHash() })
       const named = newHash()
-      expect(yield* refundRepo.nameRefundTransaction(first.id, named, after(20), after(22))).toBeTrue()
+      expect(yield* refundRepo.reportRefundTransaction(first.id, named, after(20), after(22))).toBeTrue()
       yield* refundRepo.recordRefundCheck(first, after(600))
       const due = () =>
         Effect.map(refundRepo.takeDueRefunds("test", after(25), after(40), 1_000), (all) =>
@@ -560,17 +560,19 @@ describe("RefundRepo on Postgres", () => {
       const refundRepo = yield* RefundRepo
       const of = yield* paid
       const refund = yield* created(of)
-      expect(yield* refundRepo.sentFor(refund)).toEqual([])
+      expect(yield* refundRepo.transfersMatching(refund)).toEqual([])
       const transactionId = newHash()
       const transfer = { transactionId, payer: of.receiver, receiver: of.payer }
       yield* read(of.tenant, "outgoing", transfer, 4_000_001n)
-      expect(yield* refundRepo.sentFor(refund)).toEqual([])
+      expect(yield* refundRepo.transfersMatching(refund)).toEqual([])
       yield* read(of.tenant, "outgoing", transfer)
       const second = newHash()
       yield* read(of.tenant, "outgoing", { ...transfer, transactionId: second })
-      expect((yield* refundRepo.sentFor(refund)).toSorted()).toEqual([second, transactionId].toSorted())
+      expect((yield* refundRepo.transfersMatching(refund)).toSorted()).toEqual(
+        [second, transactionId].toSorted()
+      )
       yield* refundRepo.proveRefund(refund.id, proofOf(of, { transactionId }), after(30), after(90))
-      expect(yield* refundRepo.sentFor(yield* created(of))).toEqual([second])
+      expect(yield* refundRepo.transfersMatching(yield* created(of))).toEqual([second])
     })
   )
 
@@ -584,9 +586,9 @@ describe("RefundRepo on Postgres", () => {
       yield* read(of.tenant, "outgoing", { transactionId, payer: of.receiver, receiver: of.payer })
       yield* created(yield* paid, { transactionId })
       yield* created(yield* paidTo(merchant, "live"), { transactionId })
-      expect(yield* refundRepo.sentFor(refund)).toEqual([transactionId])
+      expect(yield* refundRepo.transfersMatching(refund)).toEqual([transactionId])
       yield* created(of, { transactionId, amount: usdc(1_000_000n) })
-      expect(yield* refundRepo.sentFor(refund)).toEqual([])
+      expect(yield* refundRepo.transfersMatching(refund)).toEqual([])
     })
   )
 
@@ -605,7 +607,7 @@ describe("RefundRepo on Postgres", () => {
         const announced = (createdBlock: bigint | null) =>
           Effect.flatMap(
             created(of, { at: after(120), createdBlock, amount: usdc(4_000_000n), beyondPaid: true }),
-            refundRepo.sentFor
+            refundRepo.transfersMatching
           )
         expect(yield* announced(null)).toEqual([])
         expect(yield* announced(height)).toEqual([])
@@ -625,7 +627,7 @@ describe("RefundRepo on Postgres", () => {
         const { blockNumber: height } = Option.getOrThrow(yield* transferRepo.cursor("test"))
         // By the chain's clock, which is ahead of the service's, the transfer came later.
         const announced = (createdBlock: bigint | null) =>
-          Effect.flatMap(created(of, { createdBlock, beyondPaid: true }), refundRepo.sentFor)
+          Effect.flatMap(created(of, { createdBlock, beyondPaid: true }), refundRepo.transfersMatching)
         expect(yield* announced(height + 100n)).toEqual([])
         expect(yield* announced(height + 31n)).toEqual([])
         expect(yield* announced(height + 30n)).toEqual([transactionId])
@@ -695,8 +697,8 @@ describe("RefundRepo on Postgres", () => {
       const of = yield* paid
       const refund = yield* created(of, { amount: usdc(10_000_000n) })
       const [wrong, right] = [newHash(), newHash()]
-      yield* refundRepo.nameRefundTransaction(refund.id, wrong, after(20), after(25))
-      yield* refundRepo.nameRefundTransaction(refund.id, right, after(21), after(26))
+      yield* refundRepo.reportRefundTransaction(refund.id, wrong, after(20), after(25))
+      yield* refundRepo.reportRefundTransaction(refund.id, right, after(21), after(26))
       const failed = { status: "failed", reason: "amount" } as const
       expect(
         yield* refundRepo.endRefund(refund.id, { ...failed, transactionId: wrong }, after(30))

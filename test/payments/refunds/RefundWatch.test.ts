@@ -216,7 +216,7 @@ watched("a transaction named while an earlier one fails raises its own alert", (
     fault.beforeEnd = Effect.gen(function* () {
       fault.beforeEnd = Effect.void
       const at = yield* DateTime.nowAsDate
-      yield* refundRepo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
+      yield* refundRepo.reportRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
     })
     yield* passes("25 hours", "10 minutes")
     expect(yield* now).toMatchObject({ status: "pending", transactionId: next })

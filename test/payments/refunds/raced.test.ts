@@ -81,8 +81,8 @@ const raced = (
         refundBalance: (...of) => Effect.andThen(once("beforeBalance"), repo.refundBalance(...of)),
         sendersOf: (tenant, transactionId) =>
           Effect.andThen(once("beforeVerification"), repo.sendersOf(tenant, transactionId)),
-        nameRefundTransaction: (...named) =>
-          Effect.andThen(once("beforeNaming"), repo.nameRefundTransaction(...named)),
+        reportRefundTransaction: (...named) =>
+          Effect.andThen(once("beforeNaming"), repo.reportRefundTransaction(...named)),
         endRefund: (...end) => Effect.andThen(once("beforeEnd"), repo.endRefund(...end)),
         proveRefund: (...proof) => Effect.andThen(once("beforeProof"), repo.proveRefund(...proof)),
         createRefund: (...refund) =>

@@ -84,13 +84,13 @@ export class FaucetRepo extends Context.Service<
               ORDER BY created_at DESC OFFSET ${nth("ip")} LIMIT 1) AS ip`
       }
 
-      const limited = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
+      const blockingLimitOf = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
         const row = yield* decodeLimit((yield* blocking(request, at))[0])
         return longestWait(row, at)
       })
 
       return FaucetRepo.of({
-        checkLimits: Effect.fn("FaucetRepo.checkLimits")(limited, Effect.orDie),
+        checkLimits: Effect.fn("FaucetRepo.checkLimits")(blockingLimitOf, Effect.orDie),
 
         reserve: Effect.fn("FaucetRepo.reserve")(function* (reservation) {
           const { grantId, wallet, request, at } = reservation
@@ -98,7 +98,7 @@ export class FaucetRepo extends Context.Service<
             wallet,
             Effect.gen(function* () {
               if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" } as const
-              const blockingLimit = yield* limited(request, at)
+              const blockingLimit = yield* blockingLimitOf(request, at)
               if (blockingLimit !== undefined) return { _tag: "Limited", ...blockingLimit } as const
               yield* sql`
                 INSERT INTO faucet_grants

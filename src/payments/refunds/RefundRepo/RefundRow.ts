@@ -58,7 +58,7 @@ const toRefund = (row: typeof RefundRow.Type): Refund => ({
   createdBlock: row.created_block,
   status: row.status,
   transactionId: row.transaction_id,
-  namedAt: row.named_at,
+  reportedAt: row.named_at,
   sender: row.sender,
   ordinal: row.ordinal,
   blockNumber: row.block_number,

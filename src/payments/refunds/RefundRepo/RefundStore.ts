@@ -57,7 +57,7 @@ export interface Refund extends Tenant {
   readonly sinceBlock: bigint
   readonly transactionId: TransactionHash | null
   /** The time at which the transaction was reported. */
-  readonly namedAt: Date | null
+  readonly reportedAt: Date | null
   readonly sender: Address | null
   readonly ordinal: number | null
   readonly blockNumber: bigint | null
@@ -135,7 +135,7 @@ export interface RefundStore {
    */
   readonly sendersOf: (tenant: Tenant, transactionId: TransactionHash) => Effect.Effect<ReadonlySet<Address>>
   /** Records the transaction of a pending refund. False if the refund is not pending. */
-  readonly nameRefundTransaction: (
+  readonly reportRefundTransaction: (
     id: string,
     transactionId: TransactionHash,
     at: Date,
@@ -178,7 +178,7 @@ export interface RefundStore {
    * Transfers that left the merchant's receivers, fit the pending refund and prove no other; the oldest ten. They left
    * above the height of its announcement, or at most a minute and `blockTolerance` before it.
    */
-  readonly sentFor: (refund: Refund) => Effect.Effect<ReadonlyArray<TransactionHash>>
+  readonly transfersMatching: (refund: Refund) => Effect.Effect<ReadonlyArray<TransactionHash>>
   /** Sets the next check of a pending refund, unless another transaction was reported since. */
   readonly recordRefundCheck: (
     refund: Pick<Refund, "id" | "transactionId">,

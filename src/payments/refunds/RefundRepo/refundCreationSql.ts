@@ -45,7 +45,7 @@ export const makeRefundCreationSql = (
       AND c.payment_id IS NOT NULL`
 
   /** The received amount, locked. */
-  const received = (tenant: Tenant, of: RefundTarget, at: Date) =>
+  const lockTarget = (tenant: Tenant, of: RefundTarget, at: Date) =>
     "paymentId" in of
       ? sql`
           SELECT CASE WHEN p.status = 'settled' THEN 'open' ELSE 'unsettled' END AS state,
@@ -96,7 +96,7 @@ export const makeRefundCreationSql = (
       AND recipient = ${toBytes(recipient)} AND amount = ${amount.toString()}::numeric`
 
   /** Marks the transfer as handled, and closes links that request its outstanding amount or count it in their sum. */
-  const take = (transferId: string, { at, createdBy, reason }: NewRefund) => sql`
+  const handleTransfer = (transferId: string, { at, createdBy, reason }: NewRefund) => sql`
     WITH RECURSIVE counting_payments AS (
       SELECT rest_for AS id FROM payment_links WHERE rest_of = ${transferId} AND rest_for IS NOT NULL
       UNION
@@ -161,22 +161,22 @@ export const makeRefundCreationSql = (
   return {
     createRefund: Effect.fn("RefundRepo.createRefund")(
       function* (refund, shown): Effect.fn.Return<RefundCreation, unknown> {
-        const [thing] = yield* decodePaid(yield* received(refund, refund.of, refund.at))
-        if (thing === undefined) return { _tag: "Unknown" }
+        const [target] = yield* decodePaid(yield* lockTarget(refund, refund.of, refund.at))
+        if (target === undefined) return { _tag: "Unknown" }
         const [before] = yield* decodeRefundRows(createdBefore(refund))
         if (before !== undefined) return { _tag: "Known", refund: before }
-        if (thing.state !== "open") return { _tag: thing.state === "explained" ? "Explained" : "Unsettled" }
-        const balance: RefundBalance = { paid: thing.paid, refunded: yield* sumOf(refund.of) }
+        if (target.state !== "open") return { _tag: target.state === "explained" ? "Explained" : "Unsettled" }
+        const balance: RefundBalance = { paid: target.paid, refunded: yield* sumOf(refund.of) }
         if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)
           return { _tag: "Exceeds", balance }
-        const [created] = yield* decodeRefundRows(insert(refund, thing.since_block))
+        const [created] = yield* decodeRefundRows(insert(refund, target.since_block))
         if (created === undefined) {
           // Another merchant's refund has the id. Or a refund of another payment or transfer took it in the meantime,
           // because that one's lock does not block this one.
           const [other] = yield* decodeRefundRows(createdBefore(refund))
           return other === undefined ? { _tag: "IdTaken" } : { _tag: "Known", refund: other }
         }
-        if ("transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0)
+        if ("transferId" in refund.of && (yield* handleTransfer(refund.of.transferId, refund)).length > 0)
           yield* sql`UPDATE refunds SET took_transfer = true WHERE id = ${created.id}`
         if (shown === undefined) return { _tag: "Created", refund: created }
         const proven = yield* prove(created.id, shown)

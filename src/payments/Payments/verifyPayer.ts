@@ -15,7 +15,7 @@ const paymentIdIn = Schema.decodeUnknownOption(PaymentId)
  * Verifies a token. A token whose id is the id of a payment is valid only for that payment. With `boundOnly`, or if
  * the merchant requires it, no other token is accepted.
  */
-export const makeProvenPayer =
+export const makeVerifyPayer =
   (buyers: BuyerIdentity["Service"], repo: PaymentRepo["Service"], baseUrl: string) =>
   (
     { merchant, env }: Principal,

@@ -1,6 +1,6 @@
 // Ranks the payments that an incoming transfer may settle, most likely first.
 import type { Address } from "../../domain/Chain.ts"
-import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
+import { attemptMatchingMillis, blockTolerance, type MatchAttempt } from "../AttemptRepo/AttemptStore.ts"
 import type { IncomingTransfer, Match } from "../TransferRepo/TransferStore.ts"
 
 /** Block times are whole seconds, so a block may be up to this much newer than its time says. */
@@ -23,7 +23,7 @@ const isAfter = (
   { announcedAt, blockNumber, nonce }: MatchAttempt,
   sender: TransferSender
 ) => {
-  if (transfer.blockTime.getTime() - announcedAt.getTime() > attemptCountsMillis) return false
+  if (transfer.blockTime.getTime() - announcedAt.getTime() > attemptMatchingMillis) return false
   if (transfer.blockNumber > blockNumber || isOfSameBlock(transfer, blockNumber, sender)) return true
   return (
     blockNumber - transfer.blockNumber < BigInt(blockTolerance) &&
@@ -64,14 +64,14 @@ const withCountingAttempts = (transfer: Transfer, match: Match, sender: Transfer
 })
 
 /** True if a report contains the transaction, or an open attempt contains its nonce. */
-export const isNamed = (transfer: Transfer, match: Match, sender: TransferSender): boolean =>
+export const isIdentified = (transfer: Transfer, match: Match, sender: TransferSender): boolean =>
   rankOf(transfer, withCountingAttempts(transfer, match, sender), sender).rank <= 1
 
 /**
  * The matches, most likely first. Within a rank, pending payments come before failed ones, attempts announced by the
  * block's time before later ones, and newer attempts before older ones.
  */
-export const matchOrder = (
+export const rankMatches = (
   transfer: Transfer,
   matches: ReadonlyArray<Match>,
   sender: TransferSender
@@ -110,13 +110,14 @@ const ownSenders = (transfer: Transfer, matches: ReadonlyArray<Match>) =>
 /** True if the order of transfer and attempts depends on the transaction's sender. */
 export const dependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean =>
   ownSenders(transfer, matches).some(
-    (sender) => matchOrder(transfer, matches, sender).length > matchOrder(transfer, matches, undefined).length
+    (sender) =>
+      rankMatches(transfer, matches, sender).length > rankMatches(transfer, matches, undefined).length
   )
 
 /** True if the first match depends on the sender: two payments of one wallet and amount. */
 export const firstDependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean => {
-  const [first] = matchOrder(transfer, matches, undefined)
+  const [first] = rankMatches(transfer, matches, undefined)
   return ownSenders(transfer, matches).some(
-    (sender) => matchOrder(transfer, matches, sender)[0]?.payment.id !== first?.payment.id
+    (sender) => rankMatches(transfer, matches, sender)[0]?.payment.id !== first?.payment.id
   )
 }

@@ -1,47 +1,47 @@
 import { expect, test } from "bun:test"
-import { makeLogWidth } from "../../../src/payments/TransferWatch/logWidth.ts"
+import { makeLogRangeSize } from "../../../src/payments/TransferWatch/logRangeSize.ts"
 
 /**
  * Queries a provider that answers at most `allowed` blocks; returns the number of refusals, and the width at the end.
  */
-const ask = (width: ReturnType<typeof makeLogWidth>, allowed: bigint, questions: number, now = 0) => {
+const ask = (size: ReturnType<typeof makeLogRangeSize>, allowed: bigint, questions: number, now = 0) => {
   let refused = 0
   for (let question = 0; question < questions; question++) {
-    const blocks = width.at(now)
-    if (blocks <= allowed) width.answered(blocks)
+    const blocks = size.at(now)
+    if (blocks <= allowed) size.recordAnswer(blocks)
     else {
       refused += 1
-      width.refused(blocks, now)
+      size.recordRefusal(blocks, now)
     }
   }
-  return { refused, blocks: width.at(now) }
+  return { refused, blocks: size.at(now) }
 }
 
 for (const allowed of [1n, 2n, 5n, 10n, 100n, 800n, 999n])
   test(`a provider that allows ${allowed} blocks is queried for ${allowed}, after few refusals`, () => {
-    const width = makeLogWidth(1_000n)
-    const first = ask(width, allowed, 40)
+    const size = makeLogRangeSize(1_000n)
+    const first = ask(size, allowed, 40)
     expect(first.blocks).toBe(allowed)
     expect(first.refused).toBeLessThan(20)
-    expect(ask(width, allowed, 1_000).refused).toBe(0)
+    expect(ask(size, allowed, 1_000).refused).toBe(0)
   })
 
 test("a provider that allows more later is queried for more ten minutes later", () => {
-  const width = makeLogWidth(1_000n)
+  const width = makeLogRangeSize(1_000n)
   ask(width, 10n, 40)
   expect(ask(width, 1_000n, 40, 599_999).blocks).toBe(10n)
   expect(ask(width, 1_000n, 40, 600_000).blocks).toBe(1_000n)
 })
 
 test("a refusal of one block is not about its width: the earlier width returns by doubling", () => {
-  const width = makeLogWidth(1_000n)
+  const width = makeLogRangeSize(1_000n)
   expect(ask(width, 0n, 20)).toEqual({ refused: 20, blocks: 1n })
   expect(ask(width, 1_000n, 11)).toEqual({ refused: 0, blocks: 1_000n })
 })
 
 test("a query below the width, as near the head, does not change the width", () => {
-  const width = makeLogWidth(1_000n)
-  width.refused(1_000n, 0)
-  width.answered(3n)
+  const width = makeLogRangeSize(1_000n)
+  width.recordRefusal(1_000n, 0)
+  width.recordAnswer(3n)
   expect(width.at(0)).toBe(500n)
 })

@@ -9,9 +9,9 @@ import type { Match } from "../../../src/payments/TransferRepo/TransferStore.ts"
 import {
   dependsOnSender,
   firstDependsOnSender,
-  isNamed,
-  matchOrder
-} from "../../../src/payments/TransferWatch/matchOrder.ts"
+  isIdentified,
+  rankMatches
+} from "../../../src/payments/TransferWatch/rankMatches.ts"
 
 const payer = Address.make("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045")
 const relayer = Address.make("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
@@ -52,7 +52,7 @@ const match = (
 })
 
 const order = (matches: ReadonlyArray<Match>, sender?: { address: Address; nonce: bigint }) =>
-  matchOrder(transfer, matches, sender).map(({ payment }) => Number(payment.id.at(-1)))
+  rankMatches(transfer, matches, sender).map(({ payment }) => Number(payment.id.at(-1)))
 
 describe("the order in which an incoming transfer is offered to payments", () => {
   test("a report of the transaction comes before any attempt", () => {
@@ -174,7 +174,8 @@ describe("the sender is needed to match a transfer", () => {
 
 test("only a report or an open attempt's nonce identifies a transfer with certainty", () => {
   const own = (nonce: bigint) => ({ address: payer, nonce })
-  const named = (one: Match, sender?: { address: Address; nonce: bigint }) => isNamed(transfer, one, sender)
+  const named = (one: Match, sender?: { address: Address; nonce: bigint }) =>
+    isIdentified(transfer, one, sender)
   expect(named(match(1, [], { reportedAt: at }))).toBeTrue()
   expect(named(match(1, [attempt({ nonce: 3n })]), own(3n))).toBeTrue()
   expect(named(match(1, [attempt({ nonce: 3n, ended: "declined" })]), own(3n))).toBeFalse()
