@@ -2,7 +2,7 @@
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
-import { ChainReach } from "../chain/ChainReach.ts"
+import { ChainHeights } from "../chain/ChainHeights.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import * as DenyList from "../chain/DenyList.ts"
 import { Faucet } from "../chain/faucet/Faucet.ts"
@@ -114,7 +114,7 @@ const real = Layer.mergeAll(
 const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTransfers.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(PaymentIntents.layer, PaymentAttempts.layer, Refunds.layer)),
   Layer.provideMerge(Payments.layer),
-  Layer.provideMerge(Layer.mergeAll(Attempts.layer, ChainReach.layer)),
+  Layer.provideMerge(Layer.mergeAll(Attempts.layer, ChainHeights.layer)),
   Layer.provideMerge(SecretBox.layer)
 )
 

@@ -1,6 +1,6 @@
 // Converts addresses from outside to the one canonical EIP-55 spelling, so that equal addresses are equal strings
 // everywhere else.
-import { bytesToHex, getAddress, hexToBytes } from "viem"
+import { bytesToHex, getAddress } from "viem"
 import { Address } from "../domain/Chain.ts"
 
 const hexForm = /^0x[0-9a-fA-F]{40}$/
@@ -21,12 +21,9 @@ export const parseChecksummedAddress = (text: string): Address | undefined => {
 }
 
 /** The canonical address of its 20 bytes; undefined for any other length. */
-export const addressFromBytes = (bytes: Uint8Array): Address | undefined =>
+export const parseAddressBytes = (bytes: Uint8Array): Address | undefined =>
   bytes.length === 20 ? parseAddress(bytesToHex(bytes)) : undefined
 
-/** The 20 bytes of an address. */
-export const addressToBytes = (address: Address): Uint8Array => hexToBytes(address)
-
 /** True if two spellings are of the same address. */
-export const sameAddress = (one: Address, other: Address): boolean =>
+export const isSameAddress = (one: Address, other: Address): boolean =>
   one.toLowerCase() === other.toLowerCase()

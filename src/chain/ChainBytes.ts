@@ -8,7 +8,7 @@ import { Address, TransactionHash } from "../domain/Chain.ts"
 const checksummed = new BoundedMap<string, Address>(10_000)
 
 /** 20 bytes in the EIP-55 spelling. */
-export const addressOf = (value: Uint8Array): Address => {
+export const addressFromBytes = (value: Uint8Array): Address => {
   const hex = value.toHex()
   const cached = checksummed.get(hex)
   if (cached !== undefined) return cached
@@ -21,9 +21,9 @@ export const addressOf = (value: Uint8Array): Address => {
 const wellFormed = Brand.nominal<TransactionHash>()
 
 /** 32 bytes in lower-case hex. */
-export const hashOf = (value: Uint8Array): TransactionHash => wellFormed(`0x${value.toHex()}`)
+export const hashFromBytes = (value: Uint8Array): TransactionHash => wellFormed(`0x${value.toHex()}`)
 
-export const bytesOf = (hex: string): Uint8Array => Uint8Array.fromHex(hex.slice(2))
+export const hexToBytes = (hex: string): Uint8Array => Uint8Array.fromHex(hex.slice(2))
 
 const bytes = (length: number) =>
   Schema.Uint8Array.check(Schema.makeFilter((value) => value.length === length))
@@ -31,18 +31,18 @@ const bytes = (length: number) =>
 /** 20 bytes to and from the EIP-55 spelling. */
 export const AddressBytes = bytes(20).pipe(
   Schema.decodeTo(Address, {
-    decode: SchemaGetter.transform(addressOf),
-    encode: SchemaGetter.transform(bytesOf)
+    decode: SchemaGetter.transform(addressFromBytes),
+    encode: SchemaGetter.transform(hexToBytes)
   })
 )
 
 /** 32 bytes to and from lower-case hex. */
 export const HashBytes = bytes(32).pipe(
   Schema.decodeTo(TransactionHash, {
-    decode: SchemaGetter.transform(hashOf),
-    encode: SchemaGetter.transform(bytesOf)
+    decode: SchemaGetter.transform(hashFromBytes),
+    encode: SchemaGetter.transform(hexToBytes)
   })
 )
 
 /** The bytes of canonical hex text. */
-export const toBytes = (value: Address | TransactionHash): Uint8Array => bytesOf(value)
+export const toBytes = (value: Address | TransactionHash): Uint8Array => hexToBytes(value)

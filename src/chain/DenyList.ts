@@ -77,7 +77,7 @@ export const readDenyList = Effect.fnUntraced(function* (path: string) {
 const fingerprintOf = (path: string) =>
   Effect.promise(() => stat(path).then(({ ino, mtimeMs, size }) => `${ino} ${mtimeMs} ${size}`, codeOf))
 
-const inForce = (version: () => DenyListVersion): DenyList => ({
+const makeDenyList = (version: () => DenyListVersion): DenyList => ({
   has: (address) => version().addresses.has(address.toLowerCase()),
   date: () => version().date
 })
@@ -88,7 +88,7 @@ const watch = Effect.fnUntraced(function* (path: string) {
   let fingerprint = judgedFingerprint
   let version = yield* readDenyList(path)
 
-  const look = Effect.gen(function* () {
+  const reload = Effect.gen(function* () {
     const before = fingerprint
     fingerprint = yield* fingerprintOf(path)
     // A file that is still being written is left until it stops changing.
@@ -110,8 +110,8 @@ const watch = Effect.fnUntraced(function* (path: string) {
     }
     judgedFingerprint = fingerprint
   })
-  yield* startPeriodic("Reading the deny list", Effect.sleep("2 seconds"), look)
-  return inForce(() => version)
+  yield* startPeriodic("Reading the deny list", Effect.sleep("2 seconds"), reload)
+  return makeDenyList(() => version)
 })
 
 /** The configured list, read again when it changes. */
@@ -133,6 +133,6 @@ export const layerOnce: Layer.Layer<never, DenyListRefused, AppConfig> = Layer.e
     const { denyList } = yield* AppConfig
     if (Option.isNone(denyList)) return none
     const version = yield* readDenyList(denyList.value)
-    return inForce(() => version)
+    return makeDenyList(() => version)
   })
 )

@@ -71,8 +71,8 @@ const make = Effect.sync((): typeof MemoryChain.Service => {
       on(env, ({ ledger, wei }) => ({ usdcAtomic: ledger.balance(address), gasWei: wei.get(address) ?? 0n })),
     agreement: (env, transactionId) =>
       on(env, (chain): Agreement => {
-        if (chain.fault === "fail") return { _tag: "Open", reason: "rpc_unavailable" }
-        if (chain.fault === "lie") return { _tag: "Open", reason: "disagreement" }
+        if (chain.fault === "fail") return { _tag: "Undecided", reason: "rpc_unavailable" }
+        if (chain.fault === "lie") return { _tag: "Undecided", reason: "disagreement" }
         const head = visible(chain)
         const facts = chain.ledger.facts(transactionId, head)
         return facts === undefined ? { _tag: "Absent", head } : { _tag: "Included", facts }

@@ -50,7 +50,7 @@ const recoveredMillis = 15_000
 
 type State = "unknown" | "right" | "wrong"
 
-const refuted = (state: State): Verification | undefined =>
+const refutationOf = (state: State): Verification | undefined =>
   state === "right"
     ? undefined
     : Verification.Pending({ reason: state === "wrong" ? "wrong_network" : "rpc_unavailable" })
@@ -93,8 +93,8 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
         if (executes(env) && status === "unavailable")
           yield* pool.alert("unreachable", env, host, "does not answer")
         else if (status === "ok") {
-          yield* pool.answered("unreachable", env, host)
-          yield* pool.answered("wrong_chain", env, host)
+          yield* pool.resolveAlert("unreachable", env, host)
+          yield* pool.resolveAlert("wrong_chain", env, host)
         }
       }
     })
@@ -141,12 +141,12 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       const watch = watches[expectation.env]
       // A report that arrives during the first check waits for its result.
       yield* watch.first
-      const refutation = refuted(watch.state())
+      const refutation = refutationOf(watch.state())
       if (refutation !== undefined) return refutation
       const verification = yield* chain.verify(expectation)
       // After a reconnection, the network must be confirmed again before any verdict.
       if (verification._tag !== "Pending") yield* watch.checkIfReconnected
-      return refuted(watch.state()) ?? verification
+      return refutationOf(watch.state()) ?? verification
     })
   })
 })

@@ -14,10 +14,10 @@ type Topics = ReadonlyArray<string | null | ReadonlyArray<string>>
 
 export interface ReceiverFilter {
   /** The topics of the `eth_getLogs` requests that together find the transfers; empty without addresses. */
-  readonly questions: ReadonlyArray<Topics>
+  readonly topicFilters: ReadonlyArray<Topics>
   readonly has: (topics: ReadonlyArray<string>) => boolean
   /** True if a block with this `logsBloom` may contain such a transfer of the token. False positives are common. */
-  readonly mayBeIn: (logsBloom: Hex, token: Address) => boolean
+  readonly mightMatch: (logsBloom: Hex, token: Address) => boolean
 }
 
 const topicOf = (address: Address) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}` as const
@@ -41,7 +41,7 @@ const makeFilter = (topics: ReadonlyArray<Hex> | undefined): ReceiverFilter => {
   const set = topics === undefined ? undefined : new Set<string>(topics)
   let bits: ReadonlyArray<Bits> | undefined
   return {
-    questions:
+    topicFilters:
       topics === undefined
         ? [[transferTopic]]
         : Arr.chunksOf(topics, batchSize).flatMap(
@@ -51,7 +51,7 @@ const makeFilter = (topics: ReadonlyArray<Hex> | undefined): ReceiverFilter => {
             ]
           ),
     has: ([, from = "", to = ""]) => set === undefined || set.has(from) || set.has(to),
-    mayBeIn: (logsBloom, token) => {
+    mightMatch: (logsBloom, token) => {
       const bloom = hexToBytes(logsBloom)
       if (!isSet(bloom, transferBits) || !isSet(bloom, bloomBits(token))) return false
       if (topics === undefined) return true
@@ -65,7 +65,7 @@ const makeFilter = (topics: ReadonlyArray<Hex> | undefined): ReceiverFilter => {
 export const everyTransfer: ReceiverFilter = makeFilter(undefined)
 
 /** Transfers that reach or leave one of these addresses; every transfer if there are more than `most`. */
-export const transfersWith = (
+export const receiverFilter = (
   addresses: ReadonlyArray<Address>,
-  most: number = maxFiltered
-): ReceiverFilter => (addresses.length > most ? everyTransfer : makeFilter(addresses.map(topicOf)))
+  max: number = maxFiltered
+): ReceiverFilter => (addresses.length > max ? everyTransfer : makeFilter(addresses.map(topicOf)))

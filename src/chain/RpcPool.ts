@@ -54,9 +54,9 @@ export interface Question<A> {
 }
 
 /** The time to wait for a minority after a majority has answered. */
-const lateMillis = 500
+const minorityWaitMillis = 500
 /** A node may be this far behind or ahead of the others, in the time of the chain's blocks. */
-const toleratedMillis = 60_000
+const maxHeadDifferenceMillis = 60_000
 /** Limits the work that a hostile contract can cause on a node: 10 million. */
 const callGas = "0x989680"
 
@@ -76,7 +76,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
   const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope
   const alerts = makeNodeAlerts(nodesOn, notify, notifyRecovery, scope)
-  const { alert, alertFailure, answered, answeredWell } = alerts
+  const { alert, alertFailure, resolveAlert, answeredWell } = alerts
 
   const poll: Shape["poll"] = Effect.fnUntraced(function* <A>(env: Env, question: Question<A>) {
     const nodes = nodesOn[env]
@@ -115,11 +115,11 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
             yield* Effect.forkIn(
               Effect.delay(
                 Effect.suspend(() => decide([...winner])),
-                lateMillis
+                minorityWaitMillis
               ),
               scope
             )
-          if (winner === groups.get(key)) yield* answered("disagreement", env, node.host)
+          if (winner === groups.get(key)) yield* resolveAlert("disagreement", env, node.host)
         }
         yield* answeredWell(env, node)
       }
@@ -185,7 +185,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     if (nodes.length === 0) return yield* unavailable("unconfigured", env)
     const majority = Math.floor(nodes.length / 2) + 1
     const answers: Array<{ readonly node: RpcNode; readonly answer: A }> = []
-    const most = yield* Deferred.make<void>()
+    const majorityAnswered = yield* Deferred.make<void>()
     const all = yield* Deferred.make<void>()
     let answered = 0
     for (const node of nodes) {
@@ -203,7 +203,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
         Effect.ensuring(
           Effect.suspend(() => {
             answered += 1
-            if (answers.length >= majority) Deferred.doneUnsafe(most, Exit.void)
+            if (answers.length >= majority) Deferred.doneUnsafe(majorityAnswered, Exit.void)
             if (answered === nodes.length) Deferred.doneUnsafe(all, Exit.void)
             return Effect.void
           })
@@ -214,7 +214,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     }
     yield* Effect.raceFirst(
       Deferred.await(all),
-      Effect.andThen(Deferred.await(most), Effect.sleep(lateMillis))
+      Effect.andThen(Deferred.await(majorityAnswered), Effect.sleep(minorityWaitMillis))
     )
     const arrived = [...answers]
     return arrived.length >= majority || arrived.some(({ answer }) => isEnough(answer))
@@ -232,7 +232,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     return agreed === undefined ? unavailable("rpc_unavailable", env) : Effect.succeed(agreed)
   }
 
-  const reached: Shape["reached"] = Effect.fnUntraced(function* (env, ask, height) {
+  const majorityHighest: Shape["majorityHighest"] = Effect.fnUntraced(function* (env, ask, height) {
     return yield* farthestOf(env, yield* gather(env, ask), height)
   })
 
@@ -247,7 +247,7 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
       all.map(({ answer }) => answer),
       ({ number }) => number
     )
-    const tolerated = blocksIn(env, toleratedMillis)
+    const tolerated = blocksIn(env, maxHeadDifferenceMillis)
     for (const { answer, node } of all) {
       const ahead = answer.number - agreed.number
       if (ahead > tolerated || -ahead > tolerated)
@@ -296,14 +296,14 @@ const make = Effect.fnUntraced(function* (nodesOn: Nodes): Effect.fn.Return<Shap
     poll,
     agreedAnswer,
     gather,
-    reached,
+    majorityHighest,
     head,
     first,
     pollLatest,
     agreedCall,
     alert,
-    failed: alertFailure,
-    answered
+    alertFailure,
+    resolveAlert
   }
 })
 
@@ -336,7 +336,7 @@ export class RpcPool extends Context.Service<
      * The farthest answer that a majority of the nodes has reached, by `height`: a node that has stopped delays
      * nothing, and a node that runs ahead is ignored.
      */
-    readonly reached: <A>(
+    readonly majorityHighest: <A>(
       env: Env,
       ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
       height: (answer: A) => bigint
@@ -365,9 +365,9 @@ export class RpcPool extends Context.Service<
     ) => Effect.Effect<`0x${string}` | "reverted", RpcUnavailable>
     readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
     /** Raises the alert that this failure of one node calls for, if any. */
-    readonly failed: (env: Env, node: RpcNode, cause: NodeFailure) => Effect.Effect<void>
+    readonly alertFailure: (env: Env, node: RpcNode, cause: NodeFailure) => Effect.Effect<void>
     /** Resolves the node's alert of this kind, once it has worked for a while. */
-    readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
+    readonly resolveAlert: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
   }
 >()("quittance/chain/RpcPool") {
   /** With the caller's nodes, for example in a simulation. */

@@ -165,7 +165,7 @@ export type RangeReading = Data.TaggedEnum<{
   /** A majority has not reached the last block. */
   Behind: Record<never, never>
   /** The nodes have later blocks, but too few have these for a majority. */
-  Lacking: Record<never, never>
+  Missing: Record<never, never>
   /** No majority: silence, contradictions or errors. If `refused`, a shorter range may be answered. */
   Unread: { readonly refused: boolean }
 }>

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { type Hex, hexToBytes, keccak256 } from "viem"
 import type { Address } from "../domain/Chain.ts"
-import { addressFromBytes } from "./Address.ts"
+import { parseAddressBytes } from "./Address.ts"
 import { isLoaded, loadSecp256k1, type Recoverable, recoverKey } from "./SignatureRecovery/secp256k1.ts"
 
 /** Hex of r, s and v. As with viem, v may be one digit. */
@@ -26,7 +26,7 @@ export const recoverableOf = (hash: Hex, signature: Hex): Recoverable | undefine
 
 /** The address of an uncompressed public key. */
 export const addressOfKey = (key: Uint8Array): Address | undefined =>
-  addressFromBytes(keccak256(key.subarray(1), "bytes").subarray(12))
+  parseAddressBytes(keccak256(key.subarray(1), "bytes").subarray(12))
 
 const recover = (recoverable: Recoverable): Address | undefined => {
   const key = recoverKey(recoverable)

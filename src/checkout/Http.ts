@@ -5,7 +5,7 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../app/Api.ts"
 import { parseAddress } from "../chain/Address.ts"
-import { ChainReach } from "../chain/ChainReach.ts"
+import { ChainHeights } from "../chain/ChainHeights.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { Faucet } from "../chain/faucet/Faucet.ts"
 import { grantView } from "../chain/faucet/grantView.ts"
@@ -56,7 +56,7 @@ const context = HttpApiBuilder.group(
     const { executes } = yield* Networks
     const { baseUrl } = config
 
-    const reach = yield* ChainReach
+    const reach = yield* ChainHeights
     const brandings = yield* Branding
     const settlementLimits = yield* SettlementLimits
 

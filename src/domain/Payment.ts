@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { Address, Env, TransactionHash } from "./Chain.ts"
 import { MerchantId, Uuid } from "./Merchant.ts"
 import { AtomicUsdc } from "./Money.ts"
-import { sameTokenChanges, TokenChange } from "./TokenChange.ts"
+import { isSameTokenChanges, TokenChange } from "./TokenChange.ts"
 
 export const PaymentId = Uuid.pipe(Schema.brand("PaymentId"))
 export type PaymentId = typeof PaymentId.Type
@@ -57,10 +57,10 @@ export type PaymentSummary = Omit<Payment, "merchantId" | "receiver" | "reported
   readonly reported: { readonly at: Date; readonly evidence: Omit<Evidence, "tokenChanges"> } | null
 }
 
-export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
+export const isSameEvidence = (left: Evidence, right: Evidence): boolean =>
   left.transactionId === right.transactionId &&
   left.payer === right.payer &&
-  sameTokenChanges(left.tokenChanges, right.tokenChanges)
+  isSameTokenChanges(left.tokenChanges, right.tokenChanges)
 
 /** The meaning of a report for a payment, before the chain is queried. */
 export type ReportCase = "verify" | "replay" | "record" | "conflict"
@@ -76,7 +76,7 @@ export const judgeReport = (
   executes: (env: Env) => boolean
 ): ReportCase => {
   if (payment.status === "settled" && payment.reported !== null) {
-    return sameEvidence(payment.reported.evidence, evidence) ? "replay" : "conflict"
+    return isSameEvidence(payment.reported.evidence, evidence) ? "replay" : "conflict"
   }
   return executes(payment.env) ? "verify" : "record"
 }

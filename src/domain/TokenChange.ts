@@ -30,7 +30,7 @@ export const canonicalTokenChanges = (changes: ReadonlyArray<TokenChange>): stri
   changes.map(canonical).sort().join("\n")
 
 /** True if two lists contain the same movements, in any order and letter case. */
-export const sameTokenChanges = (
+export const isSameTokenChanges = (
   left: ReadonlyArray<TokenChange>,
   right: ReadonlyArray<TokenChange>
 ): boolean => canonicalTokenChanges(left) === canonicalTokenChanges(right)

@@ -1,6 +1,6 @@
 // A payment's database row.
 import { Brand, Schema } from "effect"
-import { addressOf, hashOf } from "../chain/ChainBytes.ts"
+import { addressFromBytes, hashFromBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
@@ -79,8 +79,8 @@ export const toSummary = (row: typeof SummaryRow.Type, env: Env): PaymentSummary
       : {
           at: row.reported_at,
           evidence: {
-            transactionId: hashOf(row.transaction_id),
-            payer: addressOf(row.payer_address)
+            transactionId: hashFromBytes(row.transaction_id),
+            payer: addressFromBytes(row.payer_address)
           }
         },
   settledAt: row.settled_at,
@@ -92,7 +92,7 @@ export const toPayment = (row: typeof PaymentRow.Type): Payment => {
   return {
     ...summary,
     merchantId: row.merchant_id,
-    receiver: addressOf(row.receiver),
+    receiver: addressFromBytes(row.receiver),
     openedBlock: row.opened_block,
     reported:
       reported === null || row.token_changes === null

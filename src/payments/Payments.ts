@@ -1,7 +1,7 @@
 // Opens and settles payments: the rules between the contract, the buyer's identity, the chain and the database.
 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { ChainReach } from "../chain/ChainReach.ts"
+import { ChainHeights } from "../chain/ChainHeights.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { DenyList } from "../chain/DenyList.ts"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
@@ -108,7 +108,7 @@ export class Payments extends Context.Service<
     | ChainVerifier
     | DeliveryWake
     | RateLimiter
-    | ChainReach
+    | ChainHeights
     | SettlementLimits
   > = Layer.effect(
     Payments,
@@ -120,7 +120,7 @@ export class Payments extends Context.Service<
       const chain = yield* ChainVerifier
       const wake = yield* DeliveryWake
       const limiter = yield* RateLimiter
-      const reach = yield* ChainReach
+      const chainHeights = yield* ChainHeights
       const turn = yield* ReportTurns
       const verifyPayer = makeVerifyPayer(buyers, repo, baseUrl)
       const { check, outcomeIfClosed, replaceClaim } = makeEvidenceCheck({
@@ -147,7 +147,7 @@ export class Payments extends Context.Service<
               intentUrl: claims.intentUrl,
               receiver: claims.receiver,
               payerType: "human",
-              ...reach.openedBlock(principal.env),
+              ...chainHeights.openedBlock(principal.env),
               at: yield* DateTime.nowAsDate
             })
         // The wallet sends what its token says. If another token of the link opened the payment on other terms, that

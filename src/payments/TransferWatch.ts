@@ -3,7 +3,7 @@
 
 import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { ChainReach } from "../chain/ChainReach.ts"
+import type { ChainHeights } from "../chain/ChainHeights.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { envs } from "../domain/networks.ts"
 import { plusMillis } from "../domain/plusMillis.ts"
@@ -83,7 +83,7 @@ export const layer: Layer.Layer<
   | TransferRepo
   | Payments
   | ChainVerifier
-  | ChainReach
+  | ChainHeights
   | Alerts
   | SecureRandom.SecureRandom
 > = Layer.effectDiscard(make)

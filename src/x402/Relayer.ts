@@ -64,7 +64,7 @@ export const obstacleReasons: { readonly [O in RelayObstacle]: SettleReason } = 
 }
 
 /** Stands for a merchant without transactions. */
-const nobody = MerchantId.make("00000000-0000-0000-0000-000000000000")
+const unknownMerchantId = MerchantId.make("00000000-0000-0000-0000-000000000000")
 
 /** The relayer's wallet of one network. */
 export interface NetworkRelayer {
@@ -91,7 +91,7 @@ export interface NetworkRelayer {
   >
 }
 
-const off: NetworkRelayer = {
+const disabledRelayer: NetworkRelayer = {
   address: undefined,
   state: Effect.fail(
     new RpcUnavailable({ reason: "unconfigured", message: "no relayer's wallet is configured" })
@@ -111,7 +111,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   const stored = yield* OutboxRepo
   const alerts = yield* Alerts
   const key = wallets.relayerKey(env)
-  if (Option.isNone(key)) return off
+  if (Option.isNone(key)) return disabledRelayer
   const wallet = makeHotWallet(network, () => toHex(key.value()), pool)
 
   const emptyAlert = makeEmptyAlert(alerts, "relayer_empty", network.env, wallet)
@@ -197,12 +197,12 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   })
 
   // Called for every buyer who looks at a checkout, so it is cached.
-  const recently = yield* Effect.cachedWithTTL(
+  const cachedState = yield* Effect.cachedWithTTL(
     Effect.all({ state: wallet.state, l1Fee: wallet.l1Fee(usualBytes) }, { concurrency: "unbounded" }),
     "2 seconds"
   )
   const obstacle: NetworkRelayer["obstacle"] = Effect.fn("Relayer.obstacle")(function* (merchantId, payer) {
-    const { l1Fee, state } = yield* recently
+    const { l1Fee, state } = yield* cachedState
     if (yield* stop.byPrice(state, l1Fee)) return "price"
     const { maxFeePerGas } = state.fees
     const wei = usualWei(network, maxFeePerGas, l1Fee)
@@ -223,7 +223,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   // Any instance may find that relaying has resumed, even if no buyer comes.
   const resume = Effect.gen(function* () {
     if (!(yield* repo.isStopped(wallet.address))) return
-    const reason = yield* obstacle(nobody, wallet.address)
+    const reason = yield* obstacle(unknownMerchantId, wallet.address)
     if (reason !== "price" && reason !== "total") yield* alerts.resolve(stoppedKind, wallet.address)
   })
   yield* startPeriodic("Checking whether relaying goes on", Effect.sleep("30 seconds"), resume, "Warn")
@@ -245,7 +245,9 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
 
 const make = Effect.gen(function* () {
   const { executes } = yield* Networks
-  const relayers = yield* Effect.all(byEnv((env) => (executes(env) ? makeOn(env) : Effect.succeed(off))))
+  const relayers = yield* Effect.all(
+    byEnv((env) => (executes(env) ? makeOn(env) : Effect.succeed(disabledRelayer)))
+  )
   return Relayer.of({ on: (env) => relayers[env] })
 })
 

@@ -1,12 +1,8 @@
 // Every spelling of an address becomes one, and a mistyped checksum is noticed.
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import {
-  addressFromBytes,
-  addressToBytes,
-  parseAddress,
-  parseChecksummedAddress
-} from "../../src/chain/Address.ts"
+import { parseAddress, parseAddressBytes, parseChecksummedAddress } from "../../src/chain/Address.ts"
+import { toBytes } from "../../src/chain/ChainBytes.ts"
 
 const canonical = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
 
@@ -43,10 +39,10 @@ test("a text of another form is no address", () => {
 test("an address survives the way to bytes and back", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
-      const address = addressFromBytes(bytes)
+      const address = parseAddressBytes(bytes)
       expect(address).toBeDefined()
-      if (address !== undefined) expect(Array.from(addressToBytes(address))).toEqual(Array.from(bytes))
+      if (address !== undefined) expect(Array.from(toBytes(address))).toEqual(Array.from(bytes))
     })
   )
-  for (const length of [0, 19, 21, 32]) expect(addressFromBytes(new Uint8Array(length))).toBeUndefined()
+  for (const length of [0, 19, 21, 32]) expect(parseAddressBytes(new Uint8Array(length))).toBeUndefined()
 })

@@ -76,7 +76,7 @@ const start = Effect.fnUntraced(function* (
   const before = yield* Clock.currentTimeMillis
   const context = yield* Layer.build(
     NetworkWatch.layer({ startTimeout, retryInterval: 60, checkInterval: 20 }).pipe(
-      Layer.provide(ChainVerifier.layer({ memory: 0, negativeMemory: 0 })),
+      Layer.provide(ChainVerifier.layer({ cacheTtl: 0, negativeCacheTtl: 0 })),
       Layer.provide(
         RpcPool.layer({
           urls: { test: proxies.test.map(({ url }) => url), live: proxies.live.map(({ url }) => url) },

@@ -161,7 +161,7 @@ describe(row.hammering, () => {
         )
         const verdicts = yield* Effect.all(reports, { concurrency: "unbounded" })
         expect(new Set(verdicts)).toEqual(new Set(["verified at 0", "mismatch: payer"]))
-      }).pipe(Effect.provide(verifierOver([node.url], { memory: 5000 })))
+      }).pipe(Effect.provide(verifierOver([node.url], { cacheTtl: 5000 })))
       expect(node.calls.length).toBeLessThanOrEqual(5)
     }))
   it("a negative answer is cached for a moment only", () =>
@@ -174,7 +174,7 @@ describe(row.hammering, () => {
         expect(yield* verdictFor(expected)).toBe("pending: not_found")
         yield* Effect.sleep("2200 millis")
         expect(yield* verdictFor(expected)).toBe("verified at 0")
-      }).pipe(Effect.provide(verifierOver([node.url], { memory: 2_000 })))
+      }).pipe(Effect.provide(verifierOver([node.url], { cacheTtl: 2_000 })))
     }))
   it("a negative answer is reused while the head is the same, and expires with the next block", () =>
     Effect.gen(function* () {
@@ -192,7 +192,7 @@ describe(row.hammering, () => {
         yield* Effect.sleep("60 millis")
         expect(yield* verdictFor(expected)).toBe("verified at 0")
         expect(rounds()).toBe(2)
-      }).pipe(Effect.provide(verifierOver([node.url], { memory: 50, negativeMemory: 60_000 })))
+      }).pipe(Effect.provide(verifierOver([node.url], { cacheTtl: 50, negativeCacheTtl: 60_000 })))
     }))
   it("a negative answer expires after its time on a halted chain", () =>
     Effect.gen(function* () {
@@ -205,7 +205,7 @@ describe(row.hammering, () => {
         expect(yield* verdictFor(expected)).toBe("pending: not_found")
         yield* Effect.sleep("3 seconds")
         expect(yield* verdictFor(expected)).toBe("verified at 0")
-      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 3_000 })))
+      }).pipe(Effect.provide(verifierOver([node.url], { cacheTtl: 20, negativeCacheTtl: 3_000 })))
     }))
   it("a settlement never relies on an old observation", () =>
     Effect.gen(function* () {
@@ -218,7 +218,7 @@ describe(row.hammering, () => {
         yield* Effect.sleep("60 millis")
         expect(yield* verdictFor({ ...expected, payer: usdc })).toBe("mismatch: payer")
         expect(yield* verdictFor(expected)).toBe("pending: not_found")
-      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 5000 })))
+      }).pipe(Effect.provide(verifierOver([node.url], { cacheTtl: 20, negativeCacheTtl: 5000 })))
     }))
 })
 

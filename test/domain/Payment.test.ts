@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test"
 import { Result, Schema } from "effect"
 import { Address, type Env, TransactionHash } from "../../src/domain/Chain.ts"
 import { networks } from "../../src/domain/networks.ts"
-import { type Evidence, judgeReport, type Payment, sameEvidence } from "../../src/domain/Payment.ts"
-import { sameTokenChanges, TokenChange } from "../../src/domain/TokenChange.ts"
+import { type Evidence, isSameEvidence, judgeReport, type Payment } from "../../src/domain/Payment.ts"
+import { isSameTokenChanges, TokenChange } from "../../src/domain/TokenChange.ts"
 import { aPayment } from "../support/aPayment.ts"
 import { row } from "../support/attackRows.ts"
 import { hash, payer, receiver, thief } from "../support/rawReceipts.ts"
@@ -57,10 +57,10 @@ describe("the meaning of a report", () => {
 
 describe("the same evidence", () => {
   test("is the same in every field", () => {
-    expect(sameEvidence(evidence, { ...evidence })).toBe(true)
+    expect(isSameEvidence(evidence, { ...evidence })).toBe(true)
     for (const [, other] of others) {
-      expect(sameEvidence(evidence, other)).toBe(false)
-      expect(sameEvidence(other, evidence)).toBe(false)
+      expect(isSameEvidence(evidence, other)).toBe(false)
+      expect(isSameEvidence(other, evidence)).toBe(false)
     }
   })
   test(`${row.spelling}: a hash with a capital letter is no transaction id, so one hash has one spelling`, () => {
@@ -80,7 +80,7 @@ describe("the same evidence", () => {
 
 describe("token changes", () => {
   const same = (left: ReadonlyArray<TokenChange>, right: ReadonlyArray<TokenChange>) =>
-    sameTokenChanges(left, right)
+    isSameTokenChanges(left, right)
   test("compare without order and letter case", () => {
     const lower = change({
       receiver: Address.make(`0x${receiver.slice(2).toLowerCase()}`),

@@ -5,7 +5,7 @@ import { describe, expect } from "bun:test"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
-import { ChainReach } from "../../src/chain/ChainReach.ts"
+import { ChainHeights } from "../../src/chain/ChainHeights.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { RangeReading } from "../../src/chain/Verification.ts"
@@ -27,7 +27,7 @@ type Verifier = ChainVerifier["Service"]
 
 /** Nodes that have deleted every block below a height, and how they say so. */
 const pruned =
-  (oldest: () => bigint, says: RangeReading = RangeReading.Lacking()) =>
+  (oldest: () => bigint, says: RangeReading = RangeReading.Missing()) =>
   (chain: Verifier): Verifier => ({
     ...chain,
     readTransfers: (env, from, to, filter) =>
@@ -199,7 +199,7 @@ describe("nodes without old blocks", () => {
         ...chain,
         readTransfers: (...question) =>
           Effect.suspend(() =>
-            ++asked < until ? Effect.succeed(RangeReading.Lacking()) : chain.readTransfers(...question)
+            ++asked < until ? Effect.succeed(RangeReading.Missing()) : chain.readTransfers(...question)
           )
       })
     }
@@ -533,7 +533,7 @@ describe("the reader of the chain", () => {
       yield* chain.mine(100)
       yield* passes("6 seconds")
       expect(Option.getOrThrow(yield* transferRepo.cursor("test")).blockNumber).toBe(0n)
-      const { openedBlock } = (yield* ChainReach).openedBlock("test")
+      const { openedBlock } = (yield* ChainHeights).openedBlock("test")
       expect(openedBlock).toBe((yield* chain.head()) - 1n)
     })
   )

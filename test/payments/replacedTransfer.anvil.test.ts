@@ -4,7 +4,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { ChainReach } from "../../src/chain/ChainReach.ts"
+import { ChainHeights } from "../../src/chain/ChainHeights.ts"
 import { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
@@ -229,7 +229,7 @@ describe("a settled transfer whose money arrives in another transaction", () => 
   const attachTo = async (id: string, account: PrivateKeyAccount, transaction: Hex) => {
     const people = IncomingTransfers.layer.pipe(
       Layer.provide(Payments.layer),
-      Layer.provide(ChainReach.layer),
+      Layer.provide(ChainHeights.layer),
       Layer.provide(AppConfig.layer({ TESTNET_CONFIRMATIONS: "1", BASE_URL: world.baseUrl }))
     )
     const tenant = { merchantId: world.merchantId, env: world.env } as const

@@ -33,15 +33,15 @@ export const verifierOver = (
   options: {
     readonly confirmations?: number
     readonly timeout?: number
-    readonly memory?: number
-    readonly negativeMemory?: number
+    readonly cacheTtl?: number
+    readonly negativeCacheTtl?: number
   } = {}
 ): Layer.Layer<ChainVerifier | RpcPool> =>
   ChainVerifier.layer({
     confirmations: { test: options.confirmations ?? 1 },
     finalityDepth: { test: 5 },
-    memory: options.memory ?? 0,
-    negativeMemory: options.negativeMemory ?? 0
+    cacheTtl: options.cacheTtl ?? 0,
+    negativeCacheTtl: options.negativeCacheTtl ?? 0
   }).pipe(
     Layer.provideMerge(
       RpcPool.layer({

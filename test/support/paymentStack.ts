@@ -3,7 +3,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { ChainReach } from "../../src/chain/ChainReach.ts"
+import { ChainHeights } from "../../src/chain/ChainHeights.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
@@ -36,7 +36,7 @@ export type PaymentStack =
   | Payments
   | PaymentAttempts
   | IncomingTransfers
-  | ChainReach
+  | ChainHeights
   | Repos
   | AppConfig
   | BuyerIdentity
@@ -59,7 +59,7 @@ const memoryRepos = Layer.mergeAll(
 /** Payments and the services on top of them: the part that a restart replaces. */
 const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
   Layer.provideMerge(Payments.layer),
-  Layer.provideMerge(ChainReach.layer),
+  Layer.provideMerge(ChainHeights.layer),
   Layer.provide([
     IntentTokens.layer,
     DeliveryWake.layerLocal,

@@ -2,7 +2,7 @@
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { ChainReach } from "../../src/chain/ChainReach.ts"
+import { ChainHeights } from "../../src/chain/ChainHeights.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import type { IncomingTransferExplained } from "../../src/domain/Errors.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
@@ -296,7 +296,7 @@ describe("two instances", () => {
           Effect.provide(
             IncomingTransfers.layer.pipe(
               Layer.provide(Payments.layer),
-              Layer.provide(ChainReach.layer),
+              Layer.provide(ChainHeights.layer),
               Layer.provide(AppConfig.layer({ ...environment, BASE_URL: world.baseUrl }))
             )
           ),

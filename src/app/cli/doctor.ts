@@ -6,7 +6,7 @@ import { toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { readDenyList } from "../../chain/DenyList.ts"
 import { domainSeparator, domainSeparatorCall } from "../../chain/domainSeparator.ts"
-import { type OneNode, oneNode } from "../../chain/oneNode.ts"
+import { makeSingleNode, type SingleNode } from "../../chain/makeSingleNode.ts"
 import type { NodeFailure } from "../../chain/RpcPool/NodeFailure.ts"
 import { BlockHeader, Bytes, Head, Quantity } from "../../chain/RpcSchemas.ts"
 import { DerivedWallets } from "../../chain/wallets/DerivedWallets.ts"
@@ -38,7 +38,7 @@ const hostAndPortOf = (url: string) => URL.parse(url)?.host ?? "?"
 
 /** The reason why the node does not return the logs of a block; undefined if it does. */
 const logsObstacle = Effect.fnUntraced(
-  function* (env: Env, { call }: OneNode, height: bigint) {
+  function* (env: Env, { call }: SingleNode, height: bigint) {
     const block = yield* call("eth_getBlockByNumber", [`0x${height.toString(16)}`, false], BlockHeader)
     if (block === null) return `it has no block ${height}`
     const { address } = networks[env].usdc
@@ -49,7 +49,7 @@ const logsObstacle = Effect.fnUntraced(
 )
 
 /** Transfers are read from logs: those of new blocks and, after an outage, those of a day ago. */
-const logsFinding = Effect.fnUntraced(function* (about: string, env: Env, node: OneNode, head: bigint) {
+const logsFinding = Effect.fnUntraced(function* (about: string, env: Env, node: SingleNode, head: bigint) {
   const refusal = yield* logsObstacle(env, node, head)
   if (refusal !== undefined)
     return failure(
@@ -72,7 +72,7 @@ const nodeFinding = (env: Env, url: string) =>
   Effect.gen(function* () {
     const about = `node ${hostAndPortOf(url)}`
     const { chainId, name, usdc } = networks[env]
-    const node = oneNode(env, url)
+    const node = makeSingleNode(env, url)
     const chain = yield* node.call("eth_chainId", [], Quantity)
     if (chain !== BigInt(chainId))
       return failure(

@@ -2,7 +2,7 @@
 // database, so a worker that never started counts as stopped.
 import { Clock, DateTime, Effect, Layer, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
-import { haltMillis } from "../../chain/ChainReach.ts"
+import { haltMillis } from "../../chain/ChainHeights.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Env } from "../../domain/Chain.ts"
 import { networks } from "../../domain/networks.ts"

@@ -12,7 +12,7 @@ export type Agreement =
   | { readonly _tag: "Absent"; readonly head: bigint }
   /** Some nodes see it and some do not yet: there is no majority for either. */
   | { readonly _tag: "Spreading" }
-  | { readonly _tag: "Open"; readonly reason: "disagreement" | "rpc_unavailable" }
+  | { readonly _tag: "Undecided"; readonly reason: "disagreement" | "rpc_unavailable" }
 
 export const verificationOf = (
   agreement: Agreement,
@@ -22,7 +22,7 @@ export const verificationOf = (
   switch (agreement._tag) {
     case "Included":
       return judgeTransfer(agreement.facts, expectation, required)
-    case "Open":
+    case "Undecided":
       return Verification.Pending({ reason: agreement.reason })
     case "Spreading":
       return Verification.Pending({ reason: "spreading" })
@@ -47,7 +47,7 @@ export const statusOf = (
         : BlockStatus.Unknown({ reason: "lagging" })
     case "Spreading":
       return BlockStatus.Unknown({ reason: "lagging" })
-    case "Open":
+    case "Undecided":
       return BlockStatus.Unknown({ reason: agreement.reason })
   }
 }

@@ -10,16 +10,16 @@ import { agreementOf, transactionQuery } from "./transactionQuery.ts"
 
 export interface ObservationOptions {
   /** The time for which reports of the same transaction share an observation. Default 300 ms. */
-  readonly memory?: Duration.Input
+  readonly cacheTtl?: Duration.Input
   /** The time for which an inconclusive answer is cached while the head does not move. Default 2 s. */
-  readonly negativeMemory?: Duration.Input
+  readonly negativeCacheTtl?: Duration.Input
 }
 
 export interface Observations {
-  /** At most `memory` old. */
+  /** At most `cacheTtl` old. */
   readonly fresh: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
   /**
-   * The verification by `judge`. One that settles nothing may use an observation as old as `negativeMemory`; one that
+   * The verification by `judge`. One that settles nothing may use an observation as old as `negativeCacheTtl`; one that
    * settles never does.
    */
   readonly verification: (
@@ -53,8 +53,8 @@ export const makeObservations = Effect.fnUntraced(function* (
   pool: RpcPool["Service"],
   options: ObservationOptions
 ): Effect.fn.Return<Observations> {
-  const memory = options.memory ?? Duration.millis(300)
-  const negativeMillis = Duration.toMillis(options.negativeMemory ?? Duration.seconds(2))
+  const cacheTtl = options.cacheTtl ?? Duration.millis(300)
+  const negativeCacheMillis = Duration.toMillis(options.negativeCacheTtl ?? Duration.seconds(2))
 
   const observed = yield* Cache.make({
     lookup: (key: string) => {
@@ -62,25 +62,25 @@ export const makeObservations = Effect.fnUntraced(function* (
       return Effect.map(pool.poll(env, transactionQuery(env, transactionId)), agreementOf)
     },
     capacity,
-    timeToLive: memory
+    timeToLive: cacheTtl
   })
   // One call for all transactions shows whether anything can have changed.
   const heads = yield* Cache.make({
     lookup: (env: Env) =>
       Effect.option(pool.first(env, (node) => node.call("eth_blockNumber", [], Quantity))),
     capacity: 2,
-    timeToLive: memory
+    timeToLive: cacheTtl
   })
   const negatives = new Map<string, Remembered>()
 
   const remember = (key: string, agreement: Agreement, at: number) => {
     const head = headOf(agreement)
     negatives.delete(key)
-    if (head === undefined || negativeMillis === 0) return
+    if (head === undefined || negativeCacheMillis === 0) return
     negatives.set(key, { at, head, agreement })
     // In insertion order, so expired observations come first.
     for (const [earlier, cached] of negatives) {
-      if (at - cached.at < negativeMillis && negatives.size <= negativeCapacity) break
+      if (at - cached.at < negativeCacheMillis && negatives.size <= negativeCapacity) break
       negatives.delete(earlier)
     }
   }
@@ -88,7 +88,7 @@ export const makeObservations = Effect.fnUntraced(function* (
   /** The remembered observation, if it is young enough and the chain has no new block. */
   const cachedAgreement = Effect.fnUntraced(function* (env: Env, key: string, now: number) {
     const cached = negatives.get(key)
-    if (cached === undefined || now - cached.at >= negativeMillis) return undefined
+    if (cached === undefined || now - cached.at >= negativeCacheMillis) return undefined
     const head = yield* Cache.get(heads, env)
     return Option.isSome(head) && head.value <= cached.head ? cached.agreement : undefined
   })

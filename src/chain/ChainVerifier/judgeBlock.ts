@@ -1,7 +1,7 @@
 // Judges whether a settled transfer's block is final, dropped or undecided. Pure, like `judgeTransfer`.
 import type { Env } from "../../domain/Chain.ts"
 import { type Network, networks } from "../../domain/networks.ts"
-import { sameAddress } from "../Address.ts"
+import { isSameAddress } from "../Address.ts"
 import { BlockStatus, type SettledTransfer } from "../Verification.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
 import { readTransferLogsWithMints } from "./TransferLog.ts"
@@ -35,9 +35,9 @@ export const judgeBlock = (
   // A mint may have settled the payment, by a person's decision.
   const carried = readTransferLogsWithMints(facts.logs).filter(
     ({ from, to, token, value }) =>
-      sameAddress(token, networks[env].usdc.address) &&
-      sameAddress(from, payer) &&
-      sameAddress(to, receiver) &&
+      isSameAddress(token, networks[env].usdc.address) &&
+      isSameAddress(from, payer) &&
+      isSameAddress(to, receiver) &&
       value === amount
   )
   // The ordinal distinguishes equal transfers: the others may pay other payments.

@@ -3,9 +3,9 @@
 import type { TransactionHash } from "../../domain/Chain.ts"
 import type { Finality } from "../../domain/Finality.ts"
 import { networks } from "../../domain/networks.ts"
-import { sameTokenChanges } from "../../domain/TokenChange.ts"
+import { isSameTokenChanges } from "../../domain/TokenChange.ts"
 import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
-import { sameAddress } from "../Address.ts"
+import { isSameAddress } from "../Address.ts"
 import { type Expectation, Verification } from "../Verification.ts"
 import { type RawLog, readTransferLogs, readTransferLogsWithMints, type TransferLog } from "./TransferLog.ts"
 import { usedNonces } from "./usedNonces.ts"
@@ -39,7 +39,7 @@ export interface RequiredFinality {
 const reaches = (height: bigint, tagged: bigint | null) => tagged !== null && tagged >= height
 
 /** The reason why a transfer waits; undefined once its block is as certain as required. */
-export const waitsFor = (
+export const waitReason = (
   { blockNumber, head, tagged, unanimous }: TransactionFacts,
   { confirmations, finality }: RequiredFinality
 ): Extract<PendingReason, "confirmations" | "safe" | "finalized"> | undefined => {
@@ -63,19 +63,19 @@ export const waitsFor = (
 /** Clocks of buyers' payments and of blocks may differ by this much. */
 const clockToleranceSeconds = 60
 
-interface Finding {
+interface Mismatch {
   readonly reason: MismatchReason
   readonly expected?: string
   readonly actual?: string
 }
 
 /** Finds the field in which the nearest transfer differs. */
-const explain = (expectation: Expectation, transfers: ReadonlyArray<TransferLog>): Finding => {
+const findMismatch = (expectation: Expectation, transfers: ReadonlyArray<TransferLog>): Mismatch => {
   const { amount, payer, receiver } = expectation
   const token = networks[expectation.env].usdc.address
-  const usdc = transfers.filter((transfer) => sameAddress(transfer.token, token))
-  const from = (transfer: TransferLog) => sameAddress(transfer.from, payer)
-  const to = (transfer: TransferLog) => sameAddress(transfer.to, receiver)
+  const usdc = transfers.filter((transfer) => isSameAddress(transfer.token, token))
+  const from = (transfer: TransferLog) => isSameAddress(transfer.from, payer)
+  const to = (transfer: TransferLog) => isSameAddress(transfer.to, receiver)
   const exact = (transfer: TransferLog) => transfer.value === amount
 
   const otherAmount = usdc.find((transfer) => from(transfer) && to(transfer))
@@ -87,14 +87,17 @@ const explain = (expectation: Expectation, transfers: ReadonlyArray<TransferLog>
   const otherReceiver = usdc.find((transfer) => from(transfer) && exact(transfer)) ?? usdc.find(from)
   if (otherReceiver !== undefined) return { reason: "receiver", expected: receiver, actual: otherReceiver.to }
   const otherToken = transfers.find(
-    (transfer) => !sameAddress(transfer.token, token) && from(transfer) && to(transfer)
+    (transfer) => !isSameAddress(transfer.token, token) && from(transfer) && to(transfer)
   )
   if (otherToken !== undefined) return { reason: "token", expected: token, actual: otherToken.token }
   return { reason: "no_transfer" }
 }
 
 /** By height if the expectation has one, otherwise by time. */
-const tooOld = (facts: TransactionFacts, { notBefore, sinceBlock }: Expectation): Finding | undefined => {
+const ageMismatch = (
+  facts: TransactionFacts,
+  { notBefore, sinceBlock }: Expectation
+): Mismatch | undefined => {
   if (sinceBlock !== undefined) {
     return facts.blockNumber >= sinceBlock
       ? undefined
@@ -127,37 +130,37 @@ export const judgeTransfer = (
   if (facts.blockHash !== facts.canonicalHash) return Verification.Pending({ reason: "reorganised" })
 
   const confirmations = Math.max(0, Number(facts.head - facts.blockNumber))
-  const waiting = waitsFor(facts, required)
-  const mismatch = (finding: Finding) =>
-    Verification.Mismatch({ ...finding, confirmed: waiting === undefined })
+  const waiting = waitReason(facts, required)
+  const mismatch = (difference: Mismatch) =>
+    Verification.Mismatch({ ...difference, confirmed: waiting === undefined })
   if (facts.status !== "success") return mismatch({ reason: "reverted" })
 
   const transfers =
     expectation.byPerson === true ? readTransferLogsWithMints(facts.logs) : readTransferLogs(facts.logs)
   const matching = transfers.filter(
     (transfer) =>
-      sameAddress(transfer.token, usdc.address) &&
-      sameAddress(transfer.from, expectation.payer) &&
-      sameAddress(transfer.to, expectation.receiver) &&
+      isSameAddress(transfer.token, usdc.address) &&
+      isSameAddress(transfer.from, expectation.payer) &&
+      isSameAddress(transfer.to, expectation.receiver) &&
       transfer.value === expectation.amount
   )
-  if (matching.length === 0) return mismatch(explain(expectation, transfers))
+  if (matching.length === 0) return mismatch(findMismatch(expectation, transfers))
 
-  const age = tooOld(facts, expectation)
+  const age = ageMismatch(facts, expectation)
   if (age !== undefined) return mismatch(age)
   const claimed = expectation.excludeOrdinals ?? []
   const ordinal = matching.findIndex((_, index) => !claimed.includes(index))
   const transfer = matching[ordinal]
   if (transfer === undefined) return mismatch({ reason: "already_used" })
 
-  const shown = {
+  const tokenChange = {
     amountAtomic: String(transfer.value),
     chainId,
     receiver: transfer.to,
     tokenAddress: transfer.token
   }
-  if (!sameTokenChanges(expectation.tokenChanges, [shown])) {
-    return mismatch({ reason: "declared_changes", expected: JSON.stringify([shown]) })
+  if (!isSameTokenChanges(expectation.tokenChanges, [tokenChange])) {
+    return mismatch({ reason: "declared_changes", expected: JSON.stringify([tokenChange]) })
   }
   if (waiting !== undefined) return Verification.Pending({ reason: waiting })
   // The token logs the use of an authorization directly before its transfer.

@@ -23,11 +23,14 @@ interface Range {
   readonly logs: ReadonlyArray<Log>
 }
 
-/** `behind`: the range is above the node's head, or above its index of logs. `lacking`: the node has later blocks, but not these. */
-type Answer = Range | "behind" | "lacking"
+/**
+ * `behind`: the range is above the node's head, or above its index of logs. `missing`: the node has later blocks, but
+ * not these.
+ */
+type Answer = Range | "behind" | "missing"
 
 /**
- * Machines behind one address may differ by this much of the chain. A block that is missing further below is lacking.
+ * Machines behind one address may differ by this much of the chain. A block that is missing further below is missing.
  */
 const lagMillis = 128_000
 /** The number of blocks that a log index may be behind its node. */
@@ -49,7 +52,7 @@ const blockAt = (node: RpcNode, number: bigint) =>
 const absent = (node: RpcNode, env: Env, height: bigint) =>
   Effect.map(
     node.call("eth_blockNumber", [], Quantity),
-    (head): Answer => (head >= height + blocksIn(env, lagMillis) ? "lacking" : "behind")
+    (head): Answer => (head >= height + blocksIn(env, lagMillis) ? "missing" : "behind")
   )
 
 type Place = { readonly blockHash: string } | { readonly fromBlock: string; readonly toBlock: string }
@@ -59,19 +62,19 @@ const logsIn = Effect.fnUntraced(function* (node: RpcNode, env: Env, place: Plac
   const tokens = tokensOf[env]
   const address = tokens.length === 1 ? tokens[0] : tokens
   const answers = yield* Effect.forEach(
-    filter.questions,
+    filter.topicFilters,
     (topics) => node.call("eth_getLogs", [{ address, topics, ...place }], RangeLogs),
     { concurrency: 2 }
   )
   for (const logs of answers) {
     const isOrdered = logs.every((log, index) => index === 0 || isAfter(log, logs[index - 1] ?? log))
-    const isAsked = logs.every(
+    const isRequested = logs.every(
       (log) => tokens.includes(log.address) && log.topics[0] === transferTopic && filter.has(log.topics)
     )
-    if (!isOrdered || !isAsked) return yield* malformed("other logs than those asked for")
+    if (!isOrdered || !isRequested) return yield* malformed("other logs than those asked for")
   }
-  const each = new Map(answers.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log]))
-  return [...each.values()].toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
+  const unique = new Map(answers.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log]))
+  return [...unique.values()].toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
 })
 
 const isNotOffered = ({ nodeMessage = "" }: NodeFailure) => isUnsupported(nodeMessage)
@@ -118,9 +121,9 @@ const logsOfEachReceipt = Effect.fnUntraced(function* (
  * Reads a block's transfers again if its list was empty but its bloom contradicts that. If the node lists another
  * transfer of the token, its index has the block. Otherwise its receipts decide. A node that offers none at all is
  * believed once the block is old: the bloom was a false positive. `behind`: the node's index or receipts may still
- * follow; `lacking`: they should have.
+ * follow; `missing`: they should have.
  */
-const lookAgain = Effect.fnUntraced(function* (
+const rereadBlock = Effect.fnUntraced(function* (
   node: RpcNode,
   env: Env,
   header: Header,
@@ -139,7 +142,7 @@ const lookAgain = Effect.fnUntraced(function* (
           ),
           Effect.catchIf(isNotOffered, () => Effect.succeed([]))
         )
-  return all?.filter(({ topics }) => filter.has(topics)) ?? (isNew ? "behind" : "lacking")
+  return all?.filter(({ topics }) => filter.has(topics)) ?? (isNew ? "behind" : "missing")
 })
 
 const readRange = Effect.fnUntraced(function* (
@@ -153,15 +156,15 @@ const readRange = Effect.fnUntraced(function* (
   const isSuspect = ({ hash, logsBloom }: Header, logs: ReadonlyArray<Log>) =>
     typeof logsBloom === "string" &&
     logsBloom !== "0x" &&
-    filter.questions.length > 0 &&
+    filter.topicFilters.length > 0 &&
     !logs.some(({ blockHash }) => blockHash === hash) &&
-    filter.mayBeIn(logsBloom, token)
+    filter.mightMatch(logsBloom, token)
 
   if (from === to) {
     const block = yield* blockAt(node, to)
     if (block === null) return yield* absent(node, env, to)
     const listed = yield* logsIn(node, env, { blockHash: block.hash }, filter)
-    const logs = isSuspect(block, listed) ? yield* lookAgain(node, env, block, filter) : listed
+    const logs = isSuspect(block, listed) ? yield* rereadBlock(node, env, block, filter) : listed
     if (typeof logs === "string") return logs
     if (!logs.every(({ blockHash, blockNumber }) => blockHash === block.hash && blockNumber === to))
       return yield* malformed("logs of another block than the one asked for")
@@ -181,10 +184,10 @@ const readRange = Effect.fnUntraced(function* (
     return yield* malformed("logs of other blocks than those asked for")
   for (const block of [first, last]) {
     if (!isSuspect(block, logs)) continue
-    const missing = yield* lookAgain(node, env, block, filter)
-    if (missing === "behind") return missing
+    const reread = yield* rereadBlock(node, env, block, filter)
+    if (reread === "behind") return reread
     // A narrower range finds the block itself.
-    if (missing === "lacking" || missing.length > 0)
+    if (reread === "missing" || reread.length > 0)
       return yield* new NodeFailure({
         kind: "declined",
         message: `eth_getLogs: the logs of block ${block.number} are missing from its range`
@@ -203,7 +206,7 @@ export const rangeQuery = (env: Env, from: bigint, to: bigint, filter: ReceiverF
     readRange(node, env, from, to, filter).pipe(
       Effect.catchIf(
         ({ kind }) => kind === "pruned",
-        () => Effect.succeed<Answer>("lacking")
+        () => Effect.succeed<Answer>("missing")
       )
     ),
   key: (range) =>
@@ -268,8 +271,8 @@ export const readingOf = (
   if (agreed === undefined) {
     /** True if so many nodes agree that the others can form no majority. */
     const isDecisive = (count: number) => !contradiction && ballots.length - count < majority
-    const lacking = ballots.filter(({ answer }) => Result.isSuccess(answer) && answer.success === "lacking")
-    if (isDecisive(lacking.length)) return RangeReading.Lacking()
+    const missing = ballots.filter(({ answer }) => Result.isSuccess(answer) && answer.success === "missing")
+    if (isDecisive(missing.length)) return RangeReading.Missing()
     const refused = ballots.filter(
       ({ answer }) =>
         Result.isFailure(answer) && (answer.failure.kind === "too_wide" || answer.failure.kind === "declined")
@@ -278,7 +281,7 @@ export const readingOf = (
   }
   const [range] = agreed
   if (range === "behind") return RangeReading.Behind()
-  if (range === "lacking") return RangeReading.Lacking()
+  if (range === "missing") return RangeReading.Missing()
   const logsOf = (token: Address) => range.logs.filter(({ address }) => address === token.toLowerCase())
   return RangeReading.Read({
     parentHash: TransactionHash.make(range.parentHash),

@@ -144,9 +144,9 @@ export const agreementOf = (poll: Poll<Observation>): Agreement => {
     const unanimous = poll.agreed.length === poll.nodes
     return { _tag: "Included", facts: { ...facts, head, tagged, unanimous } }
   }
-  if (poll.contradiction) return { _tag: "Open", reason: "disagreement" }
+  if (poll.contradiction) return { _tag: "Undecided", reason: "disagreement" }
   const answered = poll.ballots.filter(({ answer }) => answer._tag === "Success").length
-  return answered >= poll.majority ? { _tag: "Spreading" } : { _tag: "Open", reason: "rpc_unavailable" }
+  return answered >= poll.majority ? { _tag: "Spreading" } : { _tag: "Undecided", reason: "rpc_unavailable" }
 }
 
 /** The highest block that `majority` of the agreeing nodes have reached. */

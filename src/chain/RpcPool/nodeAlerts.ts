@@ -51,7 +51,7 @@ export const makeNodeAlerts = (
         )
       )
   )
-  const answered = (kind: ChainAlertKind, env: Env, host: string): Effect.Effect<void> =>
+  const resolveAlert = (kind: ChainAlertKind, env: Env, host: string): Effect.Effect<void> =>
     Effect.suspend(() => {
       const key = `${kind} ${env} ${host}`
       const trouble = lastTrouble.get(key)
@@ -70,9 +70,12 @@ export const makeNodeAlerts = (
     })
   const answeredWell = (env: Env, node: RpcNode) =>
     Effect.andThen(
-      Effect.andThen(answered("unreachable", env, node.host), answered("malformed_answer", env, node.host)),
+      Effect.andThen(
+        resolveAlert("unreachable", env, node.host),
+        resolveAlert("malformed_answer", env, node.host)
+      ),
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        node.isRefusing(now) ? Effect.void : answered("refusing", env, node.host)
+        node.isRefusing(now) ? Effect.void : resolveAlert("refusing", env, node.host)
       )
     )
 
@@ -114,5 +117,5 @@ export const makeNodeAlerts = (
     }
   }
 
-  return { alert, answered, answeredWell, alertFailure }
+  return { alert, resolveAlert, answeredWell, alertFailure }
 }

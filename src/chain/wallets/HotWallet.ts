@@ -49,7 +49,7 @@ export interface WalletState {
  * The outcome of a broadcast. `taken`: another transaction used the nonce. `no_funds`: all nodes refuse it for lack of
  * funds, and the balance is below its cost. `unknown`: no node has accepted it yet; it may still be in progress.
  */
-export type Broadcast = "accepted" | "no_funds" | "taken" | "unknown"
+export type BroadcastOutcome = "accepted" | "no_funds" | "taken" | "unknown"
 
 /** A nonce's state. `lost`: a block has passed it, and none of our versions is in a block. */
 export type NonceState =
@@ -63,7 +63,7 @@ export type NonceState =
     }
 
 /** A node that already has the transaction has accepted it, for example after a lost response. */
-const broadcastOf: { readonly [K in NodeFailure["kind"]]: Broadcast } = {
+const broadcastOf: { readonly [K in NodeFailure["kind"]]: BroadcastOutcome } = {
   known: "accepted",
   nonce_used: "taken",
   no_funds: "no_funds",
@@ -79,7 +79,7 @@ const broadcastOf: { readonly [K in NodeFailure["kind"]]: Broadcast } = {
 /** True if the signed form is never accepted: the next offer needs another price, or an operator must act. */
 const isNeverAccepted = ({ kind }: NodeFailure) => kind === "invalid" || kind === "reverted"
 /** A transaction by its hash. Only its existence counts. */
-const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
+const TransactionByHash = Schema.NullOr(Schema.Struct({ hash: Word }))
 
 const hasMoved = ({ outcome }: NonceState) => outcome === "moved"
 
@@ -113,15 +113,17 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
    * Reads each figure separately and takes the value that a majority of the nodes reports, so that no single node
    * decides.
    */
-  const figure = (ask: (node: RpcNode) => Effect.Effect<bigint, NodeFailure>) =>
-    pool.reached(env, ask, (answer) => answer)
-  const balance = figure((node) => node.call("eth_getBalance", [addressOf(), "latest"], Quantity))
+  const majorityFigure = (ask: (node: RpcNode) => Effect.Effect<bigint, NodeFailure>) =>
+    pool.majorityHighest(env, ask, (answer) => answer)
+  const balance = majorityFigure((node) => node.call("eth_getBalance", [addressOf(), "latest"], Quantity))
   const state = Effect.map(
     Effect.all(
       {
-        nonce: figure((node) => node.call("eth_getTransactionCount", [addressOf(), "pending"], Quantity)),
-        price: figure((node) => node.call("eth_gasPrice", [], Quantity)),
-        usdcAtomic: figure((node) =>
+        nonce: majorityFigure((node) =>
+          node.call("eth_getTransactionCount", [addressOf(), "pending"], Quantity)
+        ),
+        price: majorityFigure((node) => node.call("eth_gasPrice", [], Quantity)),
+        usdcAtomic: majorityFigure((node) =>
           node
             .call(
               "eth_call",
@@ -162,7 +164,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
   const send = (
     node: RpcNode,
     raw: Hex
-  ): Effect.Effect<{ readonly answer: Broadcast; readonly alert: Effect.Effect<void> }> =>
+  ): Effect.Effect<{ readonly answer: BroadcastOutcome; readonly alert: Effect.Effect<void> }> =>
     node.call("eth_sendRawTransaction", [raw], Word).pipe(
       Effect.matchEffect({
         onSuccess: () => Effect.succeed({ answer: "accepted", alert: Effect.void }),
@@ -173,7 +175,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
             node.host,
             `${cause.message}: ${cause.nodeMessage ?? "no reason given"}`
           )
-          return Effect.as(isNeverAccepted(cause) ? alert : pool.failed(env, node, cause), {
+          return Effect.as(isNeverAccepted(cause) ? alert : pool.alertFailure(env, node, cause), {
             answer: broadcastOf[cause.kind],
             alert
           })
@@ -198,8 +200,10 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
   /** True if any node knows one of these, mined or pending. */
   const knows = (ids: ReadonlyArray<TransactionHash>) =>
     Effect.map(
-      onAll((node) => Effect.forEach(ids, (id) => node.call("eth_getTransactionByHash", [id], Known))),
-      (answers): Broadcast =>
+      onAll((node) =>
+        Effect.forEach(ids, (id) => node.call("eth_getTransactionByHash", [id], TransactionByHash))
+      ),
+      (answers): BroadcastOutcome =>
         answers.some(
           (answer) => Result.isSuccess(answer) && answer.success.some((transaction) => transaction !== null)
         )
@@ -249,7 +253,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
       return to?.toLowerCase() === addressOf().toLowerCase() && value === 0n && data === undefined
     },
     /** The same transaction with other fees. */
-    signAgain: (fees: Fees, raw: Hex) => {
+    signWithFees: (fees: Fees, raw: Hex) => {
       const old = parseTransaction(raw)
       return sign({
         ...(old.nonce === undefined ? {} : { nonce: old.nonce }),
@@ -269,7 +273,7 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
      * Sends to all nodes. If they report the nonce as used, this counts as accepted only if they know one of its
      * versions.
      */
-    broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
+    broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<BroadcastOutcome> =>
       Effect.flatMap(
         Effect.forEach(pool.nodes(env), (node) => send(node, raw), { concurrency: "unbounded" }),
         (broadcasts) => {
@@ -281,8 +285,8 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
             Effect.tap((isShort) =>
               isShort ? Effect.void : Effect.forEach(broadcasts, ({ alert }) => alert)
             ),
-            Effect.map((isShort): Broadcast => (isShort ? "no_funds" : "unknown")),
-            Effect.orElseSucceed((): Broadcast => "unknown")
+            Effect.map((isShort): BroadcastOutcome => (isShort ? "no_funds" : "unknown")),
+            Effect.orElseSucceed((): BroadcastOutcome => "unknown")
           )
         }
       ),
@@ -303,12 +307,12 @@ export const makeHotWallet = (network: Network, privateKey: () => Hex, pool: Rpc
           )
       ),
     /** The next nonce as of a block that a majority has. */
-    minedNonce: pool.reached(env, minedNonceOf, BigInt),
+    nextMinedNonce: pool.majorityHighest(env, minedNonceOf, BigInt),
     /**
      * The highest next nonce, for use after nodes have lagged. With three or more nodes, the highest that two have
      * reached: behind a nonce that a single node invents, nothing would ever be mined.
      */
-    freshNonce: Effect.map(
+    highestNextNonce: Effect.map(
       onAll((node) =>
         Effect.all([
           node.call("eth_getTransactionCount", [addressOf(), "pending"], Quantity),

@@ -11,16 +11,16 @@ import { startPeriodic } from "../../platform/workers/startWorker.ts"
 import type { RpcUnavailable } from "../Verification.ts"
 import { maxWeiOf } from "./HotWallet/costs.ts"
 import type { HotWallet, NonceState } from "./HotWallet.ts"
-import { addedWei, feesOf, fillingFees, reprice } from "./Outbox/fees.ts"
+import { addedWei, feesOf, fillerFees, reprice } from "./Outbox/fees.ts"
 import {
   budgetWindowMillis,
-  type Ended,
   idOf,
   idsOf,
   maxFilled,
   type OutboxRepo,
   type Outcome,
-  type OutgoingTransaction
+  type OutgoingTransaction,
+  type TransactionEnd
 } from "./OutboxRepo.ts"
 
 export interface OutboxTiming {
@@ -51,7 +51,7 @@ export type TransactionState =
     }
 
 /** The outcome of a broadcast. `taken`: another user's transaction has the nonce. */
-export type Offer = "sent" | "unknown" | "no_funds" | "taken"
+export type OfferOutcome = "sent" | "unknown" | "no_funds" | "taken"
 
 export interface OutboxOptions {
   readonly wallet: HotWallet
@@ -62,17 +62,17 @@ export interface OutboxOptions {
   /** Something else sends from the wallet. */
   readonly onLost: Effect.Effect<void>
   /** Records an outcome, with everything that depends on it. */
-  readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
+  readonly end: (transaction: OutgoingTransaction, ended: TransactionEnd, at: Date) => Effect.Effect<void>
   /**
    * True if the transaction still serves its purpose; otherwise its nonce is filled instead of being sent again.
    * Default true.
    */
   readonly isWanted?: (transaction: OutgoingTransaction) => Effect.Effect<boolean>
-  /** Called by the supervised fiber after a transaction has ended. */
+  /** Called by the worker after a transaction has ended. */
   readonly onEnd?: (transaction: OutgoingTransaction, outcome: Outcome) => Effect.Effect<void>
 }
 
-const fillTries = 5
+const maxFillAttempts = 5
 /** A caller is waiting, so silent nodes are not queried five times. */
 const offerTimeLimit = "3 seconds"
 /** A block may be replaced by another for this long. */
@@ -102,14 +102,14 @@ export const makeOutbox = ({
   let endedCheckAt = 0
   /** The last time at which this process read mined transactions; blocks may have been replaced since. */
   let minedReadAt: number | undefined
-  const stored = (transaction: OutgoingTransaction) =>
+  const reload = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (stored) => stored ?? transaction)
 
   /** A receipt is believed immediately; a nonce used without one only after most nodes have shown it for a while. */
   const nonceState = Effect.fnUntraced(function* (transaction: OutgoingTransaction) {
     const early = yield* wallet.nonceState(transaction.nonce, idsOf(transaction))
     if (early.outcome !== "lost") return early
-    return yield* stored(transaction).pipe(
+    return yield* reload(transaction).pipe(
       Effect.flatMap(
         (now): Effect.Effect<NonceState> => wallet.nonceStateOnAll(transaction.nonce, idsOf(now))
       ),
@@ -131,12 +131,12 @@ export const makeOutbox = ({
     input: OutgoingTransaction
   ): Effect.fn.Return<TransactionState, RpcUnavailable> {
     if (input.outcome !== null) return stateOf(input)
-    const transaction = yield* stored(input)
+    const transaction = yield* reload(input)
     if (transaction.outcome !== null) return stateOf(transaction)
     const state = yield* nonceState(transaction)
     if (state.outcome === "open") return { outcome: "open" }
-    const newest = yield* stored(transaction)
-    const ended: Ended =
+    const newest = yield* reload(transaction)
+    const ended: TransactionEnd =
       state.outcome === "lost"
         ? { outcome: "lost", transactionId: null, blockNumber: null }
         : {
@@ -162,7 +162,7 @@ export const makeOutbox = ({
    */
   const offer = Effect.fn("Outbox.offer")(function* (
     transaction: OutgoingTransaction
-  ): Effect.fn.Return<Offer> {
+  ): Effect.fn.Return<OfferOutcome> {
     // Its payment may have been paid otherwise between two tries.
     const answer = yield* Effect.flatMap(isUnwanted(transaction), (unwanted) =>
       unwanted
@@ -195,10 +195,10 @@ export const makeOutbox = ({
   const fill = Effect.fn("Outbox.fill")(function* (input: OutgoingTransaction) {
     const state = yield* Effect.option(wallet.state)
     // Another instance may store its own version first.
-    for (let time = 0; time < fillTries; time++) {
-      const transaction = yield* stored(input)
+    for (let time = 0; time < maxFillAttempts; time++) {
+      const transaction = yield* reload(input)
       if (transaction.outcome !== null || wallet.isFiller(transaction.versions[0])) return
-      const fees = fillingFees(feesOf(transaction.versions[0]), Option.getOrUndefined(state))
+      const fees = fillerFees(feesOf(transaction.versions[0]), Option.getOrUndefined(state))
       const raw = yield* wallet.signFiller(fees, transaction.nonce)
       const answer = yield* offerVersion(transaction, raw)
       if (answer === undefined) continue
@@ -245,7 +245,7 @@ export const makeOutbox = ({
     })
     if (next === "empty") yield* onEmpty
     if (next === "empty" || next === "keep") return false
-    const answer = yield* offerVersion(transaction, yield* wallet.signAgain(next, transaction.versions[0]))
+    const answer = yield* offerVersion(transaction, yield* wallet.signWithFees(next, transaction.versions[0]))
     if (answer === "no_funds") yield* onEmpty
     else if (transaction.refusedAt !== null) yield* repo.recordRefusal(transaction, null)
     return true
@@ -326,11 +326,11 @@ export const makeOutbox = ({
       wallet.address,
       new Date(minedReadAt === undefined ? 0 : minedReadAt - replacedMillis)
     )
-    const quiet = open.length === 0 && !hasEnded
-    endedCheckAt = now.getTime() + (quiet ? idleEndedCheckMillis : endedCheckAfter)
-    if (quiet) return
+    const isIdle = open.length === 0 && !hasEnded
+    endedCheckAt = now.getTime() + (isIdle ? idleEndedCheckMillis : endedCheckAfter)
+    if (isIdle) return
     const { next, head } = yield* Effect.all(
-      { next: wallet.minedNonce, head: wallet.head },
+      { next: wallet.nextMinedNonce, head: wallet.head },
       { concurrency: "unbounded" }
     )
     // Their blocks were replaced: nothing after them is mined until they are mined again.

@@ -57,7 +57,7 @@ export interface Entry {
   readonly sign: (nonce: number) => Effect.Effect<Hex>
 }
 
-export interface Ended {
+export interface TransactionEnd {
   readonly outcome: Outcome
   readonly transactionId: TransactionHash | null
   readonly blockNumber: bigint | null
@@ -177,7 +177,7 @@ export class OutboxRepo extends Context.Service<
     /** Records since when the wallet cannot pay for its newest version; null once it can. */
     readonly recordRefusal: (transaction: OutgoingTransaction, refusedAt: Date | null) => Effect.Effect<void>
     /** Ends an open transaction; an outcome is never overwritten. */
-    readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
+    readonly end: (transaction: OutgoingTransaction, ended: TransactionEnd, at: Date) => Effect.Effect<void>
     /** Mined transactions that ended since then and whose cost is not known yet, the newest hundred. */
     readonly withoutCost: (
       wallet: Address,

@@ -7,30 +7,30 @@ import { BigInt as BigIntOrder } from "effect"
 const ceilingMillis = 600_000
 
 export const makeLogRangeSize = (maxRange: bigint) => {
-  let width = maxRange
+  let size = maxRange
   /** The largest request that was answered, below the ceiling. */
   let largest = 0n
-  let ceiling: { readonly width: bigint; readonly until: number } | undefined
+  let ceiling: { readonly size: bigint; readonly until: number } | undefined
 
   const nextSize = () =>
     ceiling === undefined
-      ? BigIntOrder.min(BigIntOrder.max(width, largest) * 2n, maxRange)
-      : BigIntOrder.max(largest + (ceiling.width - largest) / 2n, 1n)
+      ? BigIntOrder.min(BigIntOrder.max(size, largest) * 2n, maxRange)
+      : BigIntOrder.max(largest + (ceiling.size - largest) / 2n, 1n)
 
   return {
     /** The number of blocks to request, at `now` in milliseconds. */
     at: (now: number): bigint => {
       if (ceiling !== undefined && now >= ceiling.until) {
         ceiling = undefined
-        width = nextSize()
+        size = nextSize()
       }
-      return width
+      return size
     },
     /** This many blocks were answered. */
     recordAnswer: (blocks: bigint): void => {
       largest = BigIntOrder.max(largest, blocks)
       // A request that ends at the head may be smaller than the size.
-      if (blocks >= width) width = nextSize()
+      if (blocks >= size) size = nextSize()
     },
     /** This many blocks were refused, at `now`. True if a smaller request is worth trying immediately. */
     recordRefusal: (blocks: bigint, now: number): boolean => {
@@ -38,15 +38,15 @@ export const makeLogRangeSize = (maxRange: bigint) => {
         // A single block was refused, so the size is not the reason.
         ceiling = undefined
         largest = 0n
-        width = 1n
+        size = 1n
         return false
       }
       ceiling = {
-        width: ceiling === undefined ? blocks : BigIntOrder.min(ceiling.width, blocks),
+        size: ceiling === undefined ? blocks : BigIntOrder.min(ceiling.size, blocks),
         until: now + ceilingMillis
       }
       if (largest >= blocks) largest = 0n
-      width = nextSize()
+      size = nextSize()
       return true
     }
   }

@@ -2,9 +2,9 @@
 // instance reads at a time; the cursor and its lease are a row.
 import { Array as Arr, Clock, Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { ChainReach } from "../../chain/ChainReach.ts"
+import { ChainHeights } from "../../chain/ChainHeights.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
-import { batchSize, everyTransfer, maxFiltered, transfersWith } from "../../chain/ReceiverFilter.ts"
+import { batchSize, everyTransfer, maxFiltered, receiverFilter } from "../../chain/ReceiverFilter.ts"
 import type { RangeReading } from "../../chain/Verification.ts"
 import type { Env } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
@@ -51,7 +51,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const transferRepo = yield* TransferRepo
   const due = yield* DueWork
   const chain = yield* ChainVerifier
-  const reach = yield* ChainReach
+  const chainHeights = yield* ChainHeights
   const random = yield* SecureRandom.SecureRandom
   const cursor = makeCursorLease(transferRepo, env, yield* random.uuidV7())
   const alerts = yield* Alerts
@@ -61,7 +61,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   const logRangeSize = makeLogRangeSize(maxRange)
   let filter = { key: "not read yet", far: everyTransfer, near: everyTransfer }
   /** The times since which the nodes lack the next block, and since which they refuse its logs, in milliseconds. */
-  let lackingSince: number | undefined
+  let missingSince: number | undefined
   let refusedSince: number | undefined
   /** True if transfers to match have been stored since the last pass. */
   let hasNewTransfers = false
@@ -81,17 +81,17 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     const receivers = yield* transferRepo.receivers(env, maxFiltered + 1)
     const key = receivers.toSorted().join(" ")
     if (key === filter.key) return
-    filter = { key, far: transfersWith(receivers), near: transfersWith(receivers, batchSize) }
+    filter = { key, far: receiverFilter(receivers), near: receiverFilter(receivers, batchSize) }
   })
 
   const cursorAt = Effect.fnUntraced(function* (height: bigint) {
-    const reading = yield* chain.readTransfers(env, height, height, transfersWith([]))
+    const reading = yield* chain.readTransfers(env, height, height, receiverFilter([]))
     return reading._tag === "Read" ? Option.some(cursorOf(height, reading)) : Option.none()
   })
 
   /** The oldest readable block above one that the nodes lack or refuse; none if the nodes do not say. */
-  const oldestAbove = Effect.fnUntraced(function* (lacking: bigint, target: bigint) {
-    let low = lacking
+  const oldestAbove = Effect.fnUntraced(function* (missing: bigint, target: bigint) {
+    let low = missing
     let high = target
     let oldest = yield* chain.readTransfers(env, high, high, filter.near)
     if (oldest._tag !== "Read") return Option.none()
@@ -99,7 +99,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
       const middle = (low + high) / 2n
       const reading = yield* chain.readTransfers(env, middle, middle, filter.near)
       if (reading._tag === "Read") [high, oldest] = [middle, reading]
-      else if (reading._tag === "Lacking" || (reading._tag === "Unread" && reading.refused)) low = middle
+      else if (reading._tag === "Missing" || (reading._tag === "Unread" && reading.refused)) low = middle
       else return Option.none()
     }
     return Option.some({ height: high, reading: oldest })
@@ -179,9 +179,9 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   /** The nodes no longer have the block after the cursor: continues with their oldest block, and alerts. */
   const skipGap = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
     const now = yield* Clock.currentTimeMillis
-    lackingSince ??= now
+    missingSince ??= now
     yield* reportObstacle(`the nodes lack block ${from.blockNumber + 1n}`)
-    if (now - lackingSince < gapMillis) return Option.none<ChainCursor>()
+    if (now - missingSince < gapMillis) return Option.none<ChainCursor>()
     const oldest = yield* oldestAbove(from.blockNumber + 1n, target)
     if (Option.isNone(oldest)) return Option.none<ChainCursor>()
     const { height, reading } = oldest.value
@@ -226,7 +226,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
     )
     let at = from
     for (const { begin, end, reading } of readings) {
-      if (reading._tag === "Lacking") return yield* skipGap(at, target)
+      if (reading._tag === "Missing") return yield* skipGap(at, target)
       if (
         reading._tag === "Unread" &&
         reading.refused &&
@@ -243,7 +243,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
         if (now - refusedSince >= refusedMillis) return yield* skipGap(at, target)
       }
       if (reading._tag !== "Read") return Option.none<ChainCursor>()
-      lackingSince = undefined
+      missingSince = undefined
       refusedSince = undefined
       progress.recordSuccess(subject)
       if (far) logRangeSize.recordAnswer(end - begin + 1n)
@@ -261,9 +261,9 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
 
   const firstCursor = Effect.fnUntraced(function* (target: bigint) {
     const height = target > firstBackfill ? target - firstBackfill : 0n
-    const reading = yield* chain.readTransfers(env, height, height, transfersWith([]))
+    const reading = yield* chain.readTransfers(env, height, height, receiverFilter([]))
     if (reading._tag === "Read") return yield* transferRepo.startCursor(env, cursorOf(height, reading))
-    const oldest = reading._tag === "Lacking" ? yield* oldestAbove(height, target) : Option.none()
+    const oldest = reading._tag === "Missing" ? yield* oldestAbove(height, target) : Option.none()
     if (Option.isNone(oldest)) return
     yield* Effect.logInfo(
       `The nodes of ${name} have no block before ${oldest.value.height}: transfers are read from there on`
@@ -280,13 +280,13 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
 
   /** True if more blocks are waiting. */
   const read = Effect.gen(function* () {
-    const reached = reach.reading(env)
+    const recordHeight = chainHeights.beginReading(env)
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return false
     const target = head.value.number - BigInt(confirmations[env])
     if (target < 0n) return false
     // The height of the chain, not of what was read: only transfers above it pay a payment that opens now.
-    reached(target, head.value.time)
+    recordHeight(target, head.value.time)
     const lease = yield* cursor.take(due.isAwaited(env))
     yield* readFilter
     if (Option.isNone(lease)) return yield* seedCursor(target)

@@ -3,7 +3,7 @@
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { zeroAddress } from "viem"
-import { ChainReach } from "../../chain/ChainReach.ts"
+import { ChainHeights } from "../../chain/ChainHeights.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import type { Verification } from "../../chain/Verification.ts"
 import { Address, type TransactionHash } from "../../domain/Chain.ts"
@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
   const transferRepo = yield* TransferRepo
   const chain = yield* ChainVerifier
   const alerts = yield* Alerts
-  const reach = yield* ChainReach
+  const chainHeights = yield* ChainHeights
   const random = yield* SecureRandom.SecureRandom
   const verify = makeVerifyRefund(chain, repo, refundRepo)
 
@@ -304,7 +304,7 @@ const make = Effect.gen(function* () {
         transactionId: transactionId ?? null,
         createdBy: by,
         at,
-        createdBlock: reach.openedBlock(tenant.env).openedBlock ?? null,
+        createdBlock: chainHeights.openedBlock(tenant.env).openedBlock ?? null,
         checkAt: plusMillis(at, firstCheckMillis)
       }
       const creation = yield* add(newRefund, sinceBlock, earlier)
@@ -391,6 +391,12 @@ export class Refunds extends Context.Service<
   static readonly layer: Layer.Layer<
     Refunds,
     never,
-    PaymentRepo | TransferRepo | RefundRepo | ChainVerifier | ChainReach | Alerts | SecureRandom.SecureRandom
+    | PaymentRepo
+    | TransferRepo
+    | RefundRepo
+    | ChainVerifier
+    | ChainHeights
+    | Alerts
+    | SecureRandom.SecureRandom
   > = Layer.effect(Refunds, make)
 }

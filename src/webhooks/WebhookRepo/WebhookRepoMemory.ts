@@ -8,10 +8,10 @@ import { rerouteMillis } from "../rerouteMillis.ts"
 import { cancelBatchSize } from "./cancelBatchSize.ts"
 import {
   byDue,
+  isSameTenant,
   makeLeasesMemory,
   type StoredDelivery,
-  type StoredEndpoint,
-  sameTenant
+  type StoredEndpoint
 } from "./leasesMemory.ts"
 import type { OrderOf, StoredEvent, WebhookStore } from "./WebhookStore.ts"
 
@@ -21,7 +21,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
   const attempts = new Map<string, ReadonlyArray<DeliveryAttempt>>()
 
   const activeOf = (tenant: Tenant) =>
-    [...endpoints.values()].find((endpoint) => !endpoint.deleted && sameTenant(endpoint.view, tenant))
+    [...endpoints.values()].find((endpoint) => !endpoint.deleted && isSameTenant(endpoint.view, tenant))
   const viewOf = (stored: StoredDelivery): Delivery => ({
     ...stored.view,
     attempts: attempts.get(stored.view.id) ?? []
@@ -61,7 +61,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
 
   const eventsOf = (tenant: Tenant): ReadonlyArray<StoredEvent> =>
     [...deliveries.values()]
-      .filter((delivery) => sameTenant(delivery, tenant))
+      .filter((delivery) => isSameTenant(delivery, tenant))
       .map(({ view, body }) => ({
         id: view.id,
         body,
@@ -97,7 +97,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           const waits =
             delivery.view.status === "cancelled" || (delivery.dueAt !== null && delivery.resentFrom === null)
           if (ended === undefined || ended.getTime() < since || !waits || delivery.leaseId !== null) continue
-          if (!sameTenant(delivery, tenant) || delivery.view.paymentId === null) continue
+          if (!isSameTenant(delivery, tenant) || delivery.view.paymentId === null) continue
           deliveries.set(delivery.view.id, {
             ...delivery,
             view: { ...delivery.view, status: "pending" },
@@ -152,7 +152,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
     findDelivery: (tenant, id) =>
       Effect.sync(() => {
         const stored = deliveries.get(id)
-        return stored !== undefined && sameTenant(stored, tenant)
+        return stored !== undefined && isSameTenant(stored, tenant)
           ? Option.some(viewOf(stored))
           : Option.none()
       }),
@@ -162,7 +162,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
           (delivery) =>
             delivery.view.paymentId === paymentId &&
             delivery.view.type === "payment.settled" &&
-            sameTenant(delivery, tenant)
+            isSameTenant(delivery, tenant)
         )
         return stored === undefined
           ? Option.none()
@@ -182,7 +182,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookStore => {
     listDeliveries: (tenant, limit) =>
       Effect.sync(() =>
         [...deliveries.values()]
-          .filter((delivery) => sameTenant(delivery, tenant))
+          .filter((delivery) => isSameTenant(delivery, tenant))
           .sort((left, right) => right.view.createdAt.getTime() - left.view.createdAt.getTime())
           .slice(0, limit)
           .map(viewOf)

@@ -30,7 +30,7 @@ export interface StoredDelivery extends Tenant {
 export const byDue = (left: StoredDelivery, right: StoredDelivery) =>
   (left.dueAt?.getTime() ?? 0) - (right.dueAt?.getTime() ?? 0)
 
-export const sameTenant = (left: Tenant, right: Tenant) =>
+export const isSameTenant = (left: Tenant, right: Tenant) =>
   left.merchantId === right.merchantId && left.env === right.env
 
 /** The part of WebhookRepo that leases, finishes, releases and cancels deliveries. */
@@ -170,7 +170,7 @@ export const makeLeasesMemory = (store: {
           const stored = deliveries.get(deliveryId)
           const endpoint = activeOf(tenant)
           if (stored === undefined || endpoint === undefined) return Option.none()
-          if (!sameTenant(stored, tenant) || stored.dueAt !== null) return Option.none()
+          if (!isSameTenant(stored, tenant) || stored.dueAt !== null) return Option.none()
           const resent: StoredDelivery = {
             ...stored,
             endpointId: endpoint.view.id,

@@ -3,7 +3,7 @@
 import { Context, Data, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { bytesOf, toBytes } from "../../chain/ChainBytes.ts"
+import { hexToBytes, toBytes } from "../../chain/ChainBytes.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type PayerType, PaymentId } from "../../domain/Payment.ts"
@@ -129,7 +129,7 @@ export class SettlementRepo extends Context.Service<
         const rows = yield* sql`
           SELECT ${columns} FROM x402_settlements
           WHERE chain_id = ${chainId} AND asset = ${toBytes(asset)} AND payer = ${toBytes(payer)}
-            AND nonce = ${bytesOf(nonce)}`
+            AND nonce = ${hexToBytes(nonce)}`
         return yield* first(rows)
       }, Effect.orDie)
 
@@ -164,10 +164,10 @@ export class SettlementRepo extends Context.Service<
                  valid_after, valid_before, signature, resource, transaction_id, status, created_at, next_look_at)
               SELECT ${input.id}::uuid, ${input.merchantId}::uuid, ${input.env}::text, ${input.paymentId}::uuid,
                 ${input.opensPayment}::boolean, ${input.payerType}::text, ${input.chainId}::integer, ${toBytes(input.asset)}::bytea,
-                ${toBytes(authorization.from)}::bytea, ${bytesOf(authorization.nonce)}::bytea,
+                ${toBytes(authorization.from)}::bytea, ${hexToBytes(authorization.nonce)}::bytea,
                 ${toBytes(authorization.to)}::bytea, ${authorization.value.toString()}::numeric,
                 ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore.toString()}::numeric,
-                ${bytesOf(authorization.signature)}::bytea, ${input.resource}::text, ${movedBy}::bytea, 'pending',
+                ${hexToBytes(authorization.signature)}::bytea, ${input.resource}::text, ${movedBy}::bytea, 'pending',
                 ${input.at}::timestamptz, ${input.nextCheckAt}::timestamptz
               FROM reserved
               ON CONFLICT (chain_id, asset, payer, nonce) DO NOTHING
@@ -189,12 +189,12 @@ export class SettlementRepo extends Context.Service<
         storeNonce: Effect.fn("SettlementRepo.storeNonce")(function* (paymentId, nonce, at) {
           yield* sql`
             INSERT INTO authorization_nonces (nonce, payment_id, asked_at)
-            VALUES (${bytesOf(nonce)}, ${paymentId}, ${at}) ON CONFLICT DO NOTHING`
+            VALUES (${hexToBytes(nonce)}, ${paymentId}, ${at}) ON CONFLICT DO NOTHING`
         }, Effect.orDie),
 
         paymentOfNonce: Effect.fn("SettlementRepo.paymentOfNonce")(function* (nonce) {
           const [row] = yield* decodeNamed(
-            yield* sql`SELECT payment_id FROM authorization_nonces WHERE nonce = ${bytesOf(nonce)}`
+            yield* sql`SELECT payment_id FROM authorization_nonces WHERE nonce = ${hexToBytes(nonce)}`
           )
           return Option.map(Option.fromUndefinedOr(row), ({ payment_id }) => payment_id)
         }, Effect.orDie),
@@ -225,7 +225,7 @@ export class SettlementRepo extends Context.Service<
                 transaction_id = ${mover}::bytea, next_look_at = ${nextCheckAt},
                 valid_after = ${authorization.validAfter.toString()}::numeric,
                 valid_before = ${authorization.validBefore.toString()}::numeric,
-                signature = ${bytesOf(authorization.signature)}::bytea
+                signature = ${hexToBytes(authorization.signature)}::bytea
               FROM reserved WHERE id = ${id} AND status = 'failed'`.pipe(
               Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken()))
             )

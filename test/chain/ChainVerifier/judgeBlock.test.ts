@@ -95,7 +95,7 @@ describe(row.rpcLags, () => {
     })
     expect(agreed._tag).toBe("Included")
     const open = agreementOf({ agreed: undefined, nodes: 1, majority: 2, ballots: [], contradiction: true })
-    expect<unknown>(open).toEqual({ _tag: "Open", reason: "disagreement" })
+    expect<unknown>(open).toEqual({ _tag: "Undecided", reason: "disagreement" })
   })
 })
 

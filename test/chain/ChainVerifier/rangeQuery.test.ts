@@ -5,7 +5,7 @@ import { Context, Effect, Layer } from "effect"
 import { type Hex, keccak256, toHex } from "viem"
 import { rangeQuery, readingOf } from "../../../src/chain/ChainVerifier/rangeQuery.ts"
 import { transferTopic } from "../../../src/chain/ChainVerifier/TransferLog.ts"
-import { everyTransfer, type ReceiverFilter, transfersWith } from "../../../src/chain/ReceiverFilter.ts"
+import { everyTransfer, type ReceiverFilter, receiverFilter } from "../../../src/chain/ReceiverFilter.ts"
 import { RpcPool } from "../../../src/chain/RpcPool.ts"
 import { Address } from "../../../src/domain/Chain.ts"
 import { networks } from "../../../src/domain/networks.ts"
@@ -113,7 +113,7 @@ const read = Effect.fnUntraced(function* (
   nodes: ReadonlyArray<Node>,
   from: number,
   to: number,
-  filter: ReceiverFilter = transfersWith([shop])
+  filter: ReceiverFilter = receiverFilter([shop])
 ) {
   const proxies = yield* Effect.forEach(nodes, (node) => rpcProxy(undefined, answer(node)))
   const context = yield* Layer.build(
@@ -150,15 +150,15 @@ describe("a filter of receivers", () => {
       const many = (count: number) =>
         Array.from({ length: count }, (_, index) => Address.make(`0x${String(index).padStart(40, "2")}`))
       const node = { head: 10, transfers: [{ block: 7, to: many(600)[599] ?? shop }] }
-      const batched = yield* read([node], 6, 9, transfersWith(many(600)))
+      const batched = yield* read([node], 6, 9, receiverFilter(many(600)))
       expect(transfersOf(batched)).toHaveLength(1)
       expect(batched.calls.filter((method) => method === "eth_getLogs")).toHaveLength(6)
-      expect(transfersWith(many(1_001))).toBe(everyTransfer)
+      expect(receiverFilter(many(1_001))).toBe(everyTransfer)
     })
   )
   liveEffect("without addresses queries no logs", () =>
     Effect.gen(function* () {
-      const { calls, reading } = yield* read([{ head: 10, transfers: [paid] }], 7, 7, transfersWith([]))
+      const { calls, reading } = yield* read([{ head: 10, transfers: [paid] }], 7, 7, receiverFilter([]))
       expect(reading._tag).toBe("Read")
       expect(calls).not.toContain("eth_getLogs")
     })
@@ -191,8 +191,8 @@ describe("an empty list of logs", () => {
   )
   for (const [what, reply, ofOld] of [
     ["offers none at all", { error: { code: -32_601, message: "not available on this plan" } }, []],
-    ["has none yet", { result: null }, "Lacking"],
-    ["has some of them", { result: [] }, "Lacking"],
+    ["has none yet", { result: null }, "Missing"],
+    ["has some of them", { result: [] }, "Missing"],
     ["is busy", { error: { code: -32_005, message: "rate limit of your plan" } }, "Unread"],
     ["fails", { error: { code: -32_000, message: "internal error" } }, "Unread"]
   ] as const)
@@ -225,8 +225,8 @@ describe("an empty list of logs", () => {
     )
   for (const [what, receipt, expected] of [
     ["one that is whole", {}, [`7 ${shop}`]],
-    ["one of another block", { blockHash: hashOf(6) }, "Lacking"],
-    ["none", null, "Lacking"]
+    ["one of another block", { blockHash: hashOf(6) }, "Missing"],
+    ["none", null, "Missing"]
   ] as const)
     liveEffect(
       `of an old block is decided by the receipts of its transactions if the node offers no others: ${what}`,
@@ -309,7 +309,7 @@ describe("an empty list of logs", () => {
     })
   )
   liveEffect(
-    "of a range whose last block lacks its receipts is unread, and that block alone is lacking",
+    "of a range whose last block lacks its receipts is unread, and that block alone is missing",
     () =>
       Effect.gen(function* () {
         const node: Node = {
@@ -323,7 +323,7 @@ describe("an empty list of logs", () => {
                 : undefined
         }
         expect((yield* read([node], 3, 7)).reading._tag).toBe("Unread")
-        expect((yield* read([node], 7, 7)).reading._tag).toBe("Lacking")
+        expect((yield* read([node], 7, 7)).reading._tag).toBe("Missing")
       })
   )
 })
@@ -338,17 +338,17 @@ describe("a past that nodes have deleted", () => {
   }
   const silent: Node = { ...archive, instead: () => ({ raw: new Response("", { status: 502 }) }) }
   for (const [what, nodes, from, to, tag] of [
-    ["its only node", [pruned], 7, 7, "Lacking"],
-    ["its only node, at the start of a range", [pruned], 7, 600, "Lacking"],
-    ["its only node, in words", [words], 7, 7, "Lacking"],
-    ["one of two nodes", [pruned, archive], 7, 7, "Lacking"],
+    ["its only node", [pruned], 7, 7, "Missing"],
+    ["its only node, at the start of a range", [pruned], 7, 600, "Missing"],
+    ["its only node, in words", [words], 7, 7, "Missing"],
+    ["one of two nodes", [pruned, archive], 7, 7, "Missing"],
     ["one of three nodes", [pruned, archive, archive], 7, 7, "Read"],
-    ["two of three nodes", [pruned, words, archive], 7, 7, "Lacking"],
+    ["two of three nodes", [pruned, words, archive], 7, 7, "Missing"],
     ["one of three nodes, with a silent one", [pruned, silent, archive], 7, 7, "Unread"],
     ["nobody: above the head", [archive], 1_001, 1_001, "Behind"],
     ["nobody: a machine that lags", [{ ...archive, head: 40, oldest: 900 }], 20, 20, "Behind"]
   ] as const)
-    liveEffect(`is lacking in ${what}: ${tag}`, () =>
+    liveEffect(`is missing in ${what}: ${tag}`, () =>
       Effect.gen(function* () {
         expect((yield* read(nodes, from, to)).reading._tag).toBe(tag)
       })

@@ -37,7 +37,7 @@ const freshOver = Effect.fnUntraced(function* (nonces: ReadonlyArray<number>) {
   )
   const key = generatePrivateKey()
   return yield* makeHotWallet(networks.test, () => key, yield* Effect.provideContext(RpcPool, pool))
-    .freshNonce
+    .highestNextNonce
 })
 
 describe("the next nonce after nodes have lagged", () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test"
 import { Context, Effect, Layer, ManagedRuntime, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { LocalChain } from "../../../src/app/dev/LocalChain.ts"
-import { ChainReach } from "../../../src/chain/ChainReach.ts"
+import { ChainHeights } from "../../../src/chain/ChainHeights.ts"
 import { ChainVerifier } from "../../../src/chain/ChainVerifier.ts"
 import { TransferRepo } from "../../../src/payments/TransferRepo.ts"
 import * as TransferWatch from "../../../src/payments/TransferWatch.ts"
@@ -56,7 +56,7 @@ for (const [message, code] of [
       const began = performance.now()
       yield* Layer.build(
         TransferWatch.layer.pipe(
-          Layer.provide(Layer.fresh(ChainReach.layer)),
+          Layer.provide(Layer.fresh(ChainHeights.layer)),
           Layer.provide(Layer.succeedContext(stack))
         )
       )

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { makeLogRangeSize } from "../../../src/payments/TransferWatch/logRangeSize.ts"
 
 /**
- * Queries a provider that answers at most `allowed` blocks; returns the number of refusals, and the width at the end.
+ * Queries a provider that answers at most `allowed` blocks; returns the number of refusals, and the size at the end.
  */
 const ask = (size: ReturnType<typeof makeLogRangeSize>, allowed: bigint, questions: number, now = 0) => {
   let refused = 0
@@ -27,21 +27,21 @@ for (const allowed of [1n, 2n, 5n, 10n, 100n, 800n, 999n])
   })
 
 test("a provider that allows more later is queried for more ten minutes later", () => {
-  const width = makeLogRangeSize(1_000n)
-  ask(width, 10n, 40)
-  expect(ask(width, 1_000n, 40, 599_999).blocks).toBe(10n)
-  expect(ask(width, 1_000n, 40, 600_000).blocks).toBe(1_000n)
+  const size = makeLogRangeSize(1_000n)
+  ask(size, 10n, 40)
+  expect(ask(size, 1_000n, 40, 599_999).blocks).toBe(10n)
+  expect(ask(size, 1_000n, 40, 600_000).blocks).toBe(1_000n)
 })
 
-test("a refusal of one block is not about its width: the earlier width returns by doubling", () => {
-  const width = makeLogRangeSize(1_000n)
-  expect(ask(width, 0n, 20)).toEqual({ refused: 20, blocks: 1n })
-  expect(ask(width, 1_000n, 11)).toEqual({ refused: 0, blocks: 1_000n })
+test("a refusal of one block is not about its size: the earlier size returns by doubling", () => {
+  const size = makeLogRangeSize(1_000n)
+  expect(ask(size, 0n, 20)).toEqual({ refused: 20, blocks: 1n })
+  expect(ask(size, 1_000n, 11)).toEqual({ refused: 0, blocks: 1_000n })
 })
 
-test("a query below the width, as near the head, does not change the width", () => {
-  const width = makeLogRangeSize(1_000n)
-  width.recordRefusal(1_000n, 0)
-  width.recordAnswer(3n)
-  expect(width.at(0)).toBe(500n)
+test("a query below the size, as near the head, does not change the size", () => {
+  const size = makeLogRangeSize(1_000n)
+  size.recordRefusal(1_000n, 0)
+  size.recordAnswer(3n)
+  expect(size.at(0)).toBe(500n)
 })

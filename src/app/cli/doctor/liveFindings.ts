@@ -2,7 +2,7 @@
 // the relayer's wallet or receiving addresses.
 import { BigInt as BigIntOrder, Effect, Schema } from "effect"
 import { encodeFunctionData, padHex, parseAbi } from "viem"
-import { type OneNode, oneNode } from "../../../chain/oneNode.ts"
+import { makeSingleNode, type SingleNode } from "../../../chain/makeSingleNode.ts"
 import { BlockHeader, Head, Word } from "../../../chain/RpcSchemas.ts"
 import type { Address, Env } from "../../../domain/Chain.ts"
 import { type Network, networks } from "../../../domain/networks.ts"
@@ -16,11 +16,11 @@ const widths = [10_000n, 1_000n, 100n, 10n] as const
 
 const hex = (height: bigint) => `0x${height.toString(16)}`
 
-const tagged = ({ call }: OneNode, tag: "safe" | "finalized") =>
+const tagged = ({ call }: SingleNode, tag: "safe" | "finalized") =>
   Effect.option(call("eth_getBlockByNumber", [tag, false], Head))
 
 /** The widest range of logs that the node returns. */
-const widestOf = Effect.fnUntraced(function* ({ call }: OneNode, { usdc }: Network, head: bigint) {
+const widestOf = Effect.fnUntraced(function* ({ call }: SingleNode, { usdc }: Network, head: bigint) {
   for (const width of widths) {
     const range = { fromBlock: hex(head > width ? head - width + 1n : 0n), toBlock: hex(head) }
     // The token itself sends few transfers: only whether the range is allowed counts.
@@ -37,7 +37,7 @@ const widestOf = Effect.fnUntraced(function* ({ call }: OneNode, { usdc }: Netwo
 
 const ofNode = Effect.fnUntraced(function* (network: Network, url: string) {
   const about = `node ${URL.parse(url)?.host ?? "?"}`
-  const node = oneNode(network.env, url)
+  const node = makeSingleNode(network.env, url)
   const head = yield* Effect.option(node.call("eth_getBlockByNumber", ["latest", false], Head))
   // Another finding reports that the node does not respond.
   if (head._tag === "None") return { findings: [], finalized: undefined, node }
@@ -66,7 +66,7 @@ const ofNode = Effect.fnUntraced(function* (network: Network, url: string) {
 /** Checks whether all nodes show the same block at their lowest final height. */
 const agreement = Effect.fnUntraced(function* (
   { name, nodes }: Network,
-  readings: ReadonlyArray<{ readonly finalized: bigint | undefined; readonly node: OneNode }>
+  readings: ReadonlyArray<{ readonly finalized: bigint | undefined; readonly node: SingleNode }>
 ) {
   const heights = readings.flatMap(({ finalized }) => finalized ?? [])
   if (heights.length < 2)
@@ -95,7 +95,7 @@ const agreement = Effect.fnUntraced(function* (
 })
 
 /** Undefined if the node does not respond. */
-const isBlacklisted = ({ call }: OneNode, { usdc }: Network, address: Address) =>
+const isBlacklisted = ({ call }: SingleNode, { usdc }: Network, address: Address) =>
   call(
     "eth_call",
     [{ to: usdc.address, data: encodeFunctionData({ abi: blacklist, args: [address] }) }, "latest"],
@@ -105,7 +105,7 @@ const isBlacklisted = ({ call }: OneNode, { usdc }: Network, address: Address) =
     Effect.orElseSucceed(() => undefined)
   )
 
-const relayerFinding = Effect.fnUntraced(function* (network: Network, node: OneNode, address: Address) {
+const relayerFinding = Effect.fnUntraced(function* (network: Network, node: SingleNode, address: Address) {
   const { name, wallets } = network
   const blacklisted = yield* isBlacklisted(node, network, address)
   if (blacklisted === undefined)
@@ -117,7 +117,7 @@ const relayerFinding = Effect.fnUntraced(function* (network: Network, node: OneN
 
 const receiverFindings = Effect.fnUntraced(function* (
   network: Network,
-  node: OneNode,
+  node: SingleNode,
   receivers: ReadonlyArray<Address>
 ) {
   if (receivers.length === 0) return []

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { formatEther, type Hex, isHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
-import { oneNode } from "../../../chain/oneNode.ts"
+import { makeSingleNode } from "../../../chain/makeSingleNode.ts"
 import { Quantity } from "../../../chain/RpcSchemas.ts"
 import type { Env } from "../../../domain/Chain.ts"
 import { networks } from "../../../domain/networks.ts"
@@ -46,7 +46,7 @@ const balanceFinding = (
   spentADay: bigint | undefined
 ) => {
   const address = privateKeyToAddress(key)
-  return oneNode(env, node)
+  return makeSingleNode(env, node)
     .call("eth_getBalance", [address, "latest"], Quantity)
     .pipe(
       Effect.map((wei) => {

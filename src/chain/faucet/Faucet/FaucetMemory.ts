@@ -7,7 +7,7 @@ import type { ChainUnavailable, FaucetUnavailable } from "../../../domain/Errors
 import { type FaucetLimit, faucetLimits } from "../../../domain/faucetLimits.ts"
 import type { MemoryChain } from "../../MemoryChain.ts"
 import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
-import { longestWait, nobody } from "./limits.ts"
+import { longestWait, zeroAddress } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
 
 /**
@@ -74,7 +74,7 @@ export const makeFaucetMemory = (credit: Credit): Effect.Effect<FaucetService> =
     return {
       offer: { enabled: true, usdcAtomic },
       checkLimits: (request) =>
-        Effect.flatMap(DateTime.nowAsDate, (at) => checkLimits({ ...request, recipient: nobody }, at)),
+        Effect.flatMap(DateTime.nowAsDate, (at) => checkLimits({ ...request, recipient: zeroAddress }, at)),
       grant: Effect.fn("Faucet.grant")(function* (request) {
         const entry: PastGrant = { ...request, at: yield* DateTime.nowAsDate }
         yield* checkLimits(request, entry.at)

@@ -7,7 +7,12 @@ import type { Address } from "../../../domain/Chain.ts"
 import { type FaucetLimit, faucetLimits } from "../../../domain/faucetLimits.ts"
 import { plusMillis } from "../../../domain/plusMillis.ts"
 import { toBytes } from "../../ChainBytes.ts"
-import { type Ended, type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
+import {
+  type Entry,
+  OutboxRepo,
+  type OutgoingTransaction,
+  type TransactionEnd
+} from "../../wallets/OutboxRepo.ts"
 import type { GrantRequest } from "./FaucetService.ts"
 import { type BlockingLimit, longestWait } from "./limits.ts"
 
@@ -54,7 +59,7 @@ export class FaucetRepo extends Context.Service<
      * Ends a transaction and updates its grant: `sent` once the USDC has moved, `gas_only` if only the gas has,
      * `returned` if neither did.
      */
-    readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
+    readonly end: (transaction: OutgoingTransaction, ended: TransactionEnd, at: Date) => Effect.Effect<void>
     /**
      * Returns a refused grant's place in the limits. If its gas was sent (`counted`), it still counts as `gas_only`.
      */

@@ -3,7 +3,7 @@ import { Address } from "../../../domain/Chain.ts"
 import { type FaucetLimit, faucetLimits } from "../../../domain/faucetLimits.ts"
 
 /** An address that never gets a grant. */
-export const nobody = Address.make("0x0000000000000000000000000000000000000000")
+export const zeroAddress = Address.make("0x0000000000000000000000000000000000000000")
 
 /** An exhausted limit, and the whole seconds until it frees up. */
 export interface BlockingLimit {

@@ -22,7 +22,7 @@ import { OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.t
 import { FaucetRepo } from "./FaucetRepo.ts"
 import type { FaucetService, Grant, GrantRequest } from "./FaucetService.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
-import { nobody } from "./limits.ts"
+import { zeroAddress } from "./limits.ts"
 import {
   deniedRecipient,
   emptyWallet,
@@ -47,13 +47,13 @@ const defaultTiming: FaucetTiming = {
 const limitCheckBy = (repo: FaucetRepo["Service"]): FaucetService["checkLimits"] =>
   Effect.fn("Faucet.checkLimits")(function* (request) {
     const blockingLimit = yield* repo.checkLimits(
-      { ...request, recipient: nobody },
+      { ...request, recipient: zeroAddress },
       yield* DateTime.nowAsDate
     )
     if (blockingLimit !== undefined) return yield* limitReached(blockingLimit)
   })
 
-const makeOff = Effect.map(
+const makeDisabledFaucet = Effect.map(
   Alerts,
   (alerts): FaucetService => ({
     offer: { enabled: false, usdcAtomic: 0n },
@@ -83,7 +83,7 @@ const make = Effect.fnUntraced(function* (
   const random = yield* SecureRandom.SecureRandom
   const denyList = yield* DenyList
   const key = Redacted.value(privateKey)
-  if (!isHex(key)) return yield* makeOff
+  if (!isHex(key)) return yield* makeDisabledFaucet
   const wallet: FaucetWallet = makeFaucetWallet(key, pool)
   const chainDown = () => Effect.fail(new ChainUnavailable({ retryAfter: 5 }))
 
@@ -221,7 +221,7 @@ const make = Effect.fnUntraced(function* (
     const now = yield* state
     const second = yield* attempt(request, {
       ...now,
-      nonce: Math.max(now.nonce, yield* wallet.freshNonce)
+      nonce: Math.max(now.nonce, yield* wallet.highestNextNonce)
     })
     return second === "lost" ? yield* sharedWallet : second
   })
@@ -241,7 +241,7 @@ export const makeFaucet = (
 > =>
   Effect.flatMap(AppConfig, ({ faucet }) =>
     Option.match(faucet.privateKey, {
-      onNone: () => makeOff,
+      onNone: () => makeDisabledFaucet,
       onSome: (key) => make(key, { ...defaultTiming, ...timing })
     })
   )

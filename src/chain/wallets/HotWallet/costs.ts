@@ -6,11 +6,13 @@ import type { Network } from "../../../domain/networks.ts"
 import type { RpcPool } from "../../RpcPool.ts"
 import { ReceiptCost, Word } from "../../RpcSchemas.ts"
 
-const oracle = parseAbi(["function getL1FeeUpperBound(uint256 unsignedTxSize) view returns (uint256)"])
+const l1FeeOracleAbi = parseAbi([
+  "function getL1FeeUpperBound(uint256 unsignedTxSize) view returns (uint256)"
+])
 /** Bytes of a transaction without its data and signature. */
-const frame = 100n
+const envelopeBytes = 100n
 /** The L1 price doubled, like the gas price, so that a rise before its block is covered. */
-const margin = 2n
+const l1FeeMultiplier = 2n
 /** A call to an address without code returns nothing. */
 const Fee = Schema.Union([Word, Schema.Literal("0x")])
 
@@ -30,16 +32,16 @@ export const makeCosts = ({ env, l1FeeOracle }: Network, pool: RpcPool["Service"
     const call = {
       to: l1FeeOracle,
       data: encodeFunctionData({
-        abi: oracle,
+        abi: l1FeeOracleAbi,
         functionName: "getL1FeeUpperBound",
-        args: [BigInt(bytes) + frame]
+        args: [BigInt(bytes) + envelopeBytes]
       })
     }
     const answers = yield* pool.gather(env, (node) => node.call("eth_call", [call, "latest"], Fee))
     const fees = answers
       .flatMap((answer) => (answer === "0x" ? [] : BigInt(answer)))
       .toSorted(Order.flip(BigIntOrder.Order))
-    return (fees[Math.floor(fees.length / 2)] ?? 0n) * margin
+    return (fees[Math.floor(fees.length / 2)] ?? 0n) * l1FeeMultiplier
   }),
   /** The wei that a mined transaction cost; undefined until a majority shows the same. */
   minedCost: (id: TransactionHash) =>

@@ -5,7 +5,7 @@ import { maxWeiOf } from "../HotWallet/costs.ts"
 import type { Fees, WalletState } from "../HotWallet.ts"
 
 /** A replacement offers at most this many times the current offer. */
-const highest = 4n
+const maxFeeMultiple = 4n
 
 export const feesOf = (raw: Hex): Fees => {
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw)
@@ -19,34 +19,34 @@ export const addedWei = (versions: ReadonlyArray<Hex>, raw: Hex): bigint => {
 }
 
 /** Nodes require a tenth more for a replacement, some an eighth. */
-const raised = (fee: bigint) => (fee * 5n) / 4n + 1n
+const bumped = (fee: bigint) => (fee * 5n) / 4n + 1n
 
 /** The most that the wallet can offer per unit of gas of a transaction. */
-const affordable = ({ wei }: WalletState, raw: Hex) => {
+const affordableFee = ({ wei }: WalletState, raw: Hex) => {
   const { value = 0n, gas = 21_000n } = parseTransaction(raw)
   return wei > value ? (wei - value) / gas : 0n
 }
 
-const within = (limit: bigint, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees => {
+const capped = (limit: bigint, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees => {
   const bounded = BigIntOrder.min(maxFeePerGas, limit)
   return { maxFeePerGas: bounded, maxPriorityFeePerGas: BigIntOrder.min(maxPriorityFeePerGas, bounded) }
 }
 
 /** Fees that replace another version in a node's pool, limited by the current price. */
-export const replacingFees = (old: Fees, { fees }: WalletState): Fees =>
-  within(fees.maxFeePerGas * highest, {
-    maxFeePerGas: BigIntOrder.max(raised(old.maxFeePerGas), fees.maxFeePerGas),
-    maxPriorityFeePerGas: BigIntOrder.max(raised(old.maxPriorityFeePerGas), fees.maxPriorityFeePerGas)
+export const replacementFees = (old: Fees, { fees }: WalletState): Fees =>
+  capped(fees.maxFeePerGas * maxFeeMultiple, {
+    maxFeePerGas: BigIntOrder.max(bumped(old.maxFeePerGas), fees.maxFeePerGas),
+    maxPriorityFeePerGas: BigIntOrder.max(bumped(old.maxPriorityFeePerGas), fees.maxPriorityFeePerGas)
   })
 
 /**
  * Fees of a filler. Nodes accept it instead of another version even if gas has become cheaper or the price is unknown.
  * With its 21,000 gas it costs less than that version would.
  */
-export const fillingFees = (old: Fees, state: WalletState | undefined): Fees => ({
-  maxFeePerGas: BigIntOrder.max(raised(old.maxFeePerGas), state?.fees.maxFeePerGas ?? 0n),
+export const fillerFees = (old: Fees, state: WalletState | undefined): Fees => ({
+  maxFeePerGas: BigIntOrder.max(bumped(old.maxFeePerGas), state?.fees.maxFeePerGas ?? 0n),
   maxPriorityFeePerGas: BigIntOrder.max(
-    raised(old.maxPriorityFeePerGas),
+    bumped(old.maxPriorityFeePerGas),
     state?.fees.maxPriorityFeePerGas ?? 0n
   )
 })
@@ -68,14 +68,15 @@ export type Repricing = Fees | "keep" | "empty"
  */
 export const reprice = (raw: Hex, state: WalletState, { known, blocksCome }: BroadcastState): Repricing => {
   const old = feesOf(raw)
-  const most = affordable(state, raw)
+  const most = affordableFee(state, raw)
   if (known === undefined) return "keep"
   if (known) {
     if (!blocksCome || state.price <= old.maxFeePerGas) return "keep"
-    const next = within(most, replacingFees(old, state))
-    return next.maxFeePerGas < raised(old.maxFeePerGas) || next.maxFeePerGas < state.price ? "empty" : next
+    const next = capped(most, replacementFees(old, state))
+    return next.maxFeePerGas < bumped(old.maxFeePerGas) || next.maxFeePerGas < state.price ? "empty" : next
   }
-  const isFair = old.maxFeePerGas >= state.price && old.maxFeePerGas <= state.fees.maxFeePerGas * highest
+  const isFair =
+    old.maxFeePerGas >= state.price && old.maxFeePerGas <= state.fees.maxFeePerGas * maxFeeMultiple
   if (isFair && old.maxFeePerGas <= most) return "keep"
-  return most < state.price ? "empty" : within(most, state.fees)
+  return most < state.price ? "empty" : capped(most, state.fees)
 }

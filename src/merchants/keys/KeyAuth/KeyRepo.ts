@@ -1,7 +1,7 @@
 // The SQL of merchants and API keys.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { addressOf, toBytes } from "../../../chain/ChainBytes.ts"
+import { addressFromBytes, toBytes } from "../../../chain/ChainBytes.ts"
 import { Env } from "../../../domain/Chain.ts"
 import { ReceiverTaken } from "../../../domain/Errors.ts"
 import {
@@ -34,7 +34,7 @@ const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
   id: row.merchant_id,
   name: row.name,
   logoUrl: row.logo_url,
-  receivers: { test: addressOf(row.receiver_test), live: addressOf(row.receiver_live) },
+  receivers: { test: addressFromBytes(row.receiver_test), live: addressFromBytes(row.receiver_live) },
   ...(row.moved_receivers.length === 0 ? {} : { movedReceivers: row.moved_receivers }),
   identityAudience: row.identity_audience,
   boundTokensOnly: row.bound_tokens_only,

@@ -2,7 +2,7 @@
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { nodeRate } from "../../../../src/app/cli/doctor/nodeRate.ts"
-import { oneNode } from "../../../../src/chain/oneNode.ts"
+import { makeSingleNode } from "../../../../src/chain/makeSingleNode.ts"
 import { rpcProxy } from "../../../support/rpcProxy.ts"
 import { liveEffect } from "../../../support/run.ts"
 
@@ -27,6 +27,6 @@ for (const [what, allowed, finding] of [
           ? { error: { code: -32_007, message: "12/second request limit reached" } }
           : { result: "0x10" }
       )
-      expect(yield* nodeRate("node", oneNode("test", node.url))).toMatchObject(finding)
+      expect(yield* nodeRate("node", makeSingleNode("test", node.url))).toMatchObject(finding)
     })
   )

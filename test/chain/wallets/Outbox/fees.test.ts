@@ -6,8 +6,8 @@ import type { WalletState } from "../../../../src/chain/wallets/HotWallet.ts"
 import {
   addedWei,
   feesOf,
-  fillingFees,
-  replacingFees,
+  fillerFees,
+  replacementFees,
   reprice
 } from "../../../../src/chain/wallets/Outbox/fees.ts"
 
@@ -61,7 +61,7 @@ describe("the fee of a stuck transaction", () => {
   test("a filler offers more than the transaction that it replaces, at any gas price", () => {
     const old = feesOf(rawAt(200n * gwei))
     for (const state of [at(20n * gwei), at(400n * gwei), undefined]) {
-      const filler = fillingFees(old, state)
+      const filler = fillerFees(old, state)
       // geth asks for a tenth more of both.
       expect(filler.maxFeePerGas * 10n).toBeGreaterThanOrEqual(old.maxFeePerGas * 11n)
       expect(filler.maxPriorityFeePerGas * 10n).toBeGreaterThanOrEqual(old.maxPriorityFeePerGas * 11n)
@@ -72,7 +72,7 @@ describe("the fee of a stuck transaction", () => {
   test("never exceeds four times the present offer, however often it is replaced", () => {
     let raw = rawAt(gwei)
     for (let round = 0; round < 100; round++) {
-      const fees = replacingFees({ maxFeePerGas: 10n ** 15n, maxPriorityFeePerGas: 10n ** 15n }, at(gwei))
+      const fees = replacementFees({ maxFeePerGas: 10n ** 15n, maxPriorityFeePerGas: 10n ** 15n }, at(gwei))
       expect(fees.maxFeePerGas).toBeLessThanOrEqual(4n * (2n * gwei + 1n))
       const next = reprice(raw, at(gwei), known)
       if (typeof next === "object") raw = rawAt(next.maxFeePerGas)

@@ -1,7 +1,7 @@
 // The certainty that a transfer's block needs, by the amount of its payment.
 import { describe, expect, test } from "bun:test"
 import { judgeBlock } from "../../../src/chain/ChainVerifier/judgeBlock.ts"
-import { type TransactionFacts, waitsFor } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
+import { type TransactionFacts, waitReason } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
 import { type Finality, finalityFor } from "../../../src/domain/Finality.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { networks, settlementLevelsOf } from "../../../src/domain/networks.ts"
@@ -27,7 +27,7 @@ describe("the level of an amount", () => {
 
 describe("what a block still waits for", () => {
   const waits = (finality: Finality, changes: Partial<TransactionFacts>) =>
-    waitsFor(facts(changes), { finality, confirmations: 1 })
+    waitReason(facts(changes), { finality, confirmations: 1 })
   const at = (safe: bigint | null, finalized: bigint | null) => ({ tagged: { safe, finalized } })
 
   test("`included` needs every node, or the tag `safe` while one is silent", () => {

@@ -4,7 +4,7 @@ import type { Env } from "../domain/Chain.ts"
 import type { NodeFailure } from "./RpcPool/NodeFailure.ts"
 import { defaultRpcLimits, makeRpcNode } from "./RpcPool/RpcNode.ts"
 
-export interface OneNode {
+export interface SingleNode {
   readonly call: <A>(
     method: string,
     params: ReadonlyArray<unknown>,
@@ -13,10 +13,10 @@ export interface OneNode {
 }
 
 /** The most requests that the service sends to a node at once. */
-export const maxAtOnce = defaultRpcLimits.concurrency
+export const maxConcurrentCalls = defaultRpcLimits.concurrency
 
 /** A node that is queried once per call, with ten seconds for each response. */
-export const oneNode = (env: Env, url: string): OneNode => ({
+export const makeSingleNode = (env: Env, url: string): SingleNode => ({
   call: makeRpcNode(env, url, {
     ...defaultRpcLimits,
     timeout: "10 seconds",

@@ -11,22 +11,22 @@ const staleMillis = 30_000
 /** A chain that makes no block for this long has halted. */
 export const haltMillis = 5 * 60_000
 
-export class ChainReach extends Context.Service<
-  ChainReach,
+export class ChainHeights extends Context.Service<
+  ChainHeights,
   {
     /**
      * Call it before the nodes are queried, and call its result with the height that they report: a response that
      * arrives late, for example after the process was suspended, is as old as the query. `headTime` in Unix seconds.
      */
-    readonly reading: (env: Env) => (height: bigint, headTime: bigint) => void
+    readonly beginReading: (env: Env) => (height: bigint, headTime: bigint) => void
     /** `openedBlock` if the current height is known. */
     readonly openedBlock: (env: Env) => { readonly openedBlock?: bigint }
     /** The time of the chain's newest block, if it is so long ago that the chain has halted. */
     readonly haltedSince: (env: Env) => Date | undefined
   }
->()("quittance/chain/ChainReach") {
-  static readonly layer: Layer.Layer<ChainReach> = Layer.effect(
-    ChainReach,
+>()("quittance/chain/ChainHeights") {
+  static readonly layer: Layer.Layer<ChainHeights> = Layer.effect(
+    ChainHeights,
     Effect.clockWith((clock) =>
       Effect.sync(() => {
         const heights = new Map<
@@ -39,7 +39,7 @@ export class ChainReach extends Context.Service<
           return height === undefined || Math.abs(now() - height.at) > staleMillis ? undefined : height
         }
         return {
-          reading: (env) => {
+          beginReading: (env) => {
             const at = now()
             return (openedBlock, headTime) =>
               void heights.set(env, { openedBlock, headAt: Number(headTime) * 1_000, at })
