@@ -118,16 +118,16 @@ test("going-live gives the levels in the table of networks: amount, finality, ti
       seconds: Number(time) * (unit === "minutes" ? 60 : 1)
     })
   )
-  const { settlesAt } = networks.live
+  const { finalityLevels } = networks.live
   expect(rows.map(({ limit, seconds }) => ({ limit, seconds }))).toEqual(
-    settlesAt.map(({ limit, seconds }) => ({ limit: limit?.default, seconds }))
+    finalityLevels.map(({ limit, seconds }) => ({ limit: limit?.default, seconds }))
   )
-  for (const [index, { finality }] of settlesAt.entries())
+  for (const [index, { finality }] of finalityLevels.entries())
     expect(rows[index]?.once).toContain(finality === "included" ? "every node" : `\`${finality}\``)
   const configuration = readFileSync(join(root, "docs/configuration.md"), "utf8")
-  for (const { limit } of settlesAt)
+  for (const { limit } of finalityLevels)
     if (limit !== undefined) expect(configuration).toContain(`| \`${limit.setting}\` | ${limit.default} |`)
-  expect(networks.test.watchedFor).toEqual({
+  expect(networks.test.finalityRule).toEqual({
     blocks: Number(/`FINALITY_DEPTH` \| (\d+)/.exec(configuration)?.[1])
   })
 })

@@ -3,8 +3,8 @@
 import { bytesToHex, getAddress } from "viem"
 import { Address } from "../domain/Chain.ts"
 
-const hexForm = /^0x[0-9a-fA-F]{40}$/
-const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/
+const hexPattern = /^0x[0-9a-fA-F]{40}$/
+const oneCasePattern = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/
 
 /**
  * The canonical address for any spelling of its 40 hex digits; the letters' case is ignored. Undefined if the text is
@@ -12,12 +12,12 @@ const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/
  * @example parseAddress("0x036cbd53842c5426634e7929541ec2318f3dcf7e")
  */
 export const parseAddress = (text: string): Address | undefined =>
-  hexForm.test(text) ? Address.make(getAddress(text.toLowerCase())) : undefined
+  hexPattern.test(text) ? Address.make(getAddress(text.toLowerCase())) : undefined
 
 /** Like `parseAddress`, but mixed case must have a valid EIP-55 checksum, so that one mistyped letter is rejected. */
 export const parseChecksummedAddress = (text: string): Address | undefined => {
   const address = parseAddress(text)
-  return address !== undefined && (text === address || oneCase.test(text)) ? address : undefined
+  return address !== undefined && (text === address || oneCasePattern.test(text)) ? address : undefined
 }
 
 /** The canonical address of its 20 bytes; undefined for any other length. */

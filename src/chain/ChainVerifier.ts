@@ -35,9 +35,9 @@ const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"
 
 const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   const pool = yield* RpcPool
-  const watchedFor = byEnv((env) => {
+  const finalityRules = byEnv((env) => {
     const blocks = options.finalityDepth?.[env]
-    return blocks === undefined ? networks[env].watchedFor : { blocks }
+    return blocks === undefined ? networks[env].finalityRule : { blocks }
   })
   const required = byEnv((env) => options.confirmations?.[env] ?? networks[env].confirmations)
   const levels = byEnv((env) => options.settlementLevels?.[env] ?? settlementLevelsOf(networks[env]))
@@ -54,7 +54,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
     }),
     blockStatus: Effect.fn("ChainVerifier.blockStatus")(function* (env, settled) {
       const agreement = yield* observations.fresh(env, settled.transactionId)
-      const status = statusOf(env, agreement, settled, watchedFor[env])
+      const status = statusOf(env, agreement, settled, finalityRules[env])
       if (status._tag !== "Dropped" || status.reason !== "not_included") return status
       // No reorganisation is proven by a node that has forgotten the transaction but still shows its block, nor by one
       // that shows no block there, for example because another machine responds at its address.

@@ -6,8 +6,8 @@ import { parseAddressBytes } from "./Address.ts"
 import { isLoaded, loadSecp256k1, type Recoverable, recoverKey } from "./SignatureRecovery/secp256k1.ts"
 
 /** Hex of r, s and v. As with viem, v may be one digit. */
-const form = /^0x[0-9a-fA-F]{128}([0-9a-fA-F]{1,2})$/
-const hashForm = /^0x[0-9a-fA-F]{64}$/
+const signaturePattern = /^0x[0-9a-fA-F]{128}([0-9a-fA-F]{1,2})$/
+const hashPattern = /^0x[0-9a-fA-F]{64}$/
 
 /** By v: the parity itself, or 27 plus the parity, as in Bitcoin. */
 const parities: ReadonlyMap<number, 0 | 1> = new Map([
@@ -19,8 +19,8 @@ const parities: ReadonlyMap<number, 0 | 1> = new Map([
 
 /** Undefined unless the signature is 65 bytes with a v of 0, 1, 27 or 28: no key produces anything else. */
 export const recoverableOf = (hash: Hex, signature: Hex): Recoverable | undefined => {
-  const parity = parities.get(Number.parseInt(form.exec(signature)?.[1] ?? "", 16))
-  if (parity === undefined || !hashForm.test(hash)) return undefined
+  const parity = parities.get(Number.parseInt(signaturePattern.exec(signature)?.[1] ?? "", 16))
+  if (parity === undefined || !hashPattern.test(hash)) return undefined
   return { compact: hexToBytes(`0x${signature.slice(2, 130)}`), parity, hash: hexToBytes(hash) }
 }
 

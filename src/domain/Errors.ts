@@ -41,7 +41,7 @@ const tagOf = <Code extends string>(code: Code): TagOf<Code> => {
   return tag
 }
 
-const coded = <const Code extends ErrorCode>(code: Code) => {
+const codedError = <const Code extends ErrorCode>(code: Code) => {
   class CodedTaggedError extends Data.TaggedError(tagOf(code))<ErrorFields> {
     static readonly code = code
     readonly code = code
@@ -52,79 +52,80 @@ const coded = <const Code extends ErrorCode>(code: Code) => {
   return CodedTaggedError
 }
 
-export class InvalidRequest extends coded("INVALID_REQUEST") {}
+export class InvalidRequest extends codedError("INVALID_REQUEST") {}
 /** One invalid field of the request, with the value to send instead. */
-export const invalid = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
-export class InvalidJson extends coded("INVALID_JSON") {}
-export class InvalidWebhookUrl extends coded("INVALID_WEBHOOK_URL") {}
-export class InvalidIntentToken extends coded("INVALID_INTENT_TOKEN") {}
-export class IntentTokenExpired extends coded("INTENT_TOKEN_EXPIRED") {}
-export class IdempotencyKeyNotAccepted extends coded("IDEMPOTENCY_KEY_NOT_ACCEPTED") {}
-export class InvalidApiKey extends coded("INVALID_API_KEY") {}
-export class InvalidBuyerToken extends coded("INVALID_BUYER_TOKEN") {}
-export class KeyKindNotAllowed extends coded("KEY_KIND_NOT_ALLOWED") {}
-export class ManagePermissionRequired extends coded("MANAGE_PERMISSION_REQUIRED") {}
-export class EnvironmentMismatch extends coded("ENVIRONMENT_MISMATCH") {}
-export class PlaygroundTestnetOnly extends coded("PLAYGROUND_TESTNET_ONLY") {}
-export class LiveModeNoTestFunds extends coded("LIVE_MODE_NO_TEST_FUNDS") {}
-export class IntentTokenKeyMismatch extends coded("INTENT_TOKEN_KEY_MISMATCH") {}
-export class AgentCapExceeded extends coded("AGENT_CAP_EXCEEDED") {}
-export class AgentPaused extends coded("AGENT_PAUSED") {}
-export class AgentHostNotAllowed extends coded("AGENT_HOST_NOT_ALLOWED") {}
-export class AgentPayeeNotAllowed extends coded("AGENT_PAYEE_NOT_ALLOWED") {}
-export class LiveModeGated extends coded("LIVE_MODE_GATED") {}
-export class AgentPaymentNotFound extends coded("AGENT_PAYMENT_NOT_FOUND") {}
-export class AgentRequestConflict extends coded("AGENT_REQUEST_CONFLICT") {}
-export class X402RequirementsUnsupported extends coded("X402_REQUIREMENTS_UNSUPPORTED") {}
-export class AgentsNotConfigured extends coded("AGENTS_NOT_CONFIGURED") {}
-export class EventNotFound extends coded("EVENT_NOT_FOUND") {}
-export class PaymentNotFound extends coded("PAYMENT_NOT_FOUND") {}
-export class WebhookEndpointNotFound extends coded("WEBHOOK_ENDPOINT_NOT_FOUND") {}
-export class SignInRequired extends coded("SIGN_IN_REQUIRED") {}
-export class SignInFailed extends coded("SIGN_IN_FAILED") {}
-export class PasswordRequired extends coded("PASSWORD_REQUIRED") {}
-export class SecondFactorRequired extends coded("SECOND_FACTOR_REQUIRED") {}
-export class SecondFactorFailed extends coded("SECOND_FACTOR_FAILED") {}
-export class SecondFactorActive extends coded("SECOND_FACTOR_ACTIVE") {}
-export class PasskeyFailed extends coded("PASSKEY_FAILED") {}
-export class SignUpClosed extends coded("SIGN_UP_CLOSED") {}
-export class EmailTaken extends coded("EMAIL_TAKEN") {}
-export class OneTimeLinkInvalid extends coded("ONE_TIME_LINK_INVALID") {}
-export class CrossOriginRefused extends coded("CROSS_ORIGIN_REFUSED") {}
-export class OperatorOnly extends coded("OPERATOR_ONLY") {}
-export class ReceiverTaken extends coded("RECEIVER_TAKEN") {}
-export class AlertHookLimit extends coded("ALERT_HOOK_LIMIT") {}
-export class ChangedMeanwhile extends coded("CHANGED_MEANWHILE") {}
-export class LastOwner extends coded("LAST_OWNER") {}
-export class RoleRequired extends coded("ROLE_REQUIRED") {}
-export class DeliveryPending extends coded("DELIVERY_PENDING") {}
-export class NotFound extends coded("NOT_FOUND") {}
-export class MethodNotAllowed extends coded("METHOD_NOT_ALLOWED") {}
-export class RequestTimeout extends coded("REQUEST_TIMEOUT") {}
-export class PaymentAttemptOpen extends coded("PAYMENT_ATTEMPT_OPEN") {}
-export class PaymentLinkNotFound extends coded("PAYMENT_LINK_NOT_FOUND") {}
-export class PaymentLinkClosed extends coded("PAYMENT_LINK_CLOSED") {}
-export class PaymentNotSettled extends coded("PAYMENT_NOT_SETTLED") {}
-export class PaymentSettled extends coded("PAYMENT_SETTLED") {}
-export class IncomingTransferNotFound extends coded("INCOMING_TRANSFER_NOT_FOUND") {}
-export class IncomingTransferExplained extends coded("INCOMING_TRANSFER_EXPLAINED") {}
-export class TransferNotAttachable extends coded("TRANSFER_NOT_ATTACHABLE") {}
-export class RefundNotFound extends coded("REFUND_NOT_FOUND") {}
-export class RefundExceedsPaid extends coded("REFUND_EXCEEDS_PAID") {}
-export class RefundEnded extends coded("REFUND_ENDED") {}
-export class RefundNotProven extends coded("REFUND_NOT_PROVEN") {}
-export class PaymentReportConflict extends coded("PAYMENT_REPORT_CONFLICT") {}
-export class PaymentFailed extends coded("PAYMENT_FAILED") {}
-export class WebhookEndpointExists extends coded("WEBHOOK_ENDPOINT_EXISTS") {}
-export class PayloadTooLarge extends coded("PAYLOAD_TOO_LARGE") {}
-export class UnsupportedMediaType extends coded("UNSUPPORTED_MEDIA_TYPE") {}
-export class AuthorizationRefused extends coded("AUTHORIZATION_REFUSED") {}
-export class RelayUnavailable extends coded("RELAY_UNAVAILABLE") {}
-export class TestSettlementMismatch extends coded("TEST_SETTLEMENT_MISMATCH") {}
-export class SettlementMismatch extends coded("SETTLEMENT_MISMATCH") {}
-export class RateLimited extends coded("RATE_LIMITED") {}
-export class FaucetLimitReached extends coded("FAUCET_LIMIT_REACHED") {}
-export class InternalError extends coded("INTERNAL_ERROR") {}
-export class ServiceUnavailable extends coded("SERVICE_UNAVAILABLE") {}
-export class ChainUnavailable extends coded("CHAIN_UNAVAILABLE") {}
-export class FaucetUnavailable extends coded("FAUCET_UNAVAILABLE") {}
+export const invalidField = (path: string, message: string) =>
+  new InvalidRequest({ details: [{ path, message }] })
+export class InvalidJson extends codedError("INVALID_JSON") {}
+export class InvalidWebhookUrl extends codedError("INVALID_WEBHOOK_URL") {}
+export class InvalidIntentToken extends codedError("INVALID_INTENT_TOKEN") {}
+export class IntentTokenExpired extends codedError("INTENT_TOKEN_EXPIRED") {}
+export class IdempotencyKeyNotAccepted extends codedError("IDEMPOTENCY_KEY_NOT_ACCEPTED") {}
+export class InvalidApiKey extends codedError("INVALID_API_KEY") {}
+export class InvalidBuyerToken extends codedError("INVALID_BUYER_TOKEN") {}
+export class KeyKindNotAllowed extends codedError("KEY_KIND_NOT_ALLOWED") {}
+export class ManagePermissionRequired extends codedError("MANAGE_PERMISSION_REQUIRED") {}
+export class EnvironmentMismatch extends codedError("ENVIRONMENT_MISMATCH") {}
+export class PlaygroundTestnetOnly extends codedError("PLAYGROUND_TESTNET_ONLY") {}
+export class LiveModeNoTestFunds extends codedError("LIVE_MODE_NO_TEST_FUNDS") {}
+export class IntentTokenKeyMismatch extends codedError("INTENT_TOKEN_KEY_MISMATCH") {}
+export class AgentCapExceeded extends codedError("AGENT_CAP_EXCEEDED") {}
+export class AgentPaused extends codedError("AGENT_PAUSED") {}
+export class AgentHostNotAllowed extends codedError("AGENT_HOST_NOT_ALLOWED") {}
+export class AgentPayeeNotAllowed extends codedError("AGENT_PAYEE_NOT_ALLOWED") {}
+export class LiveModeGated extends codedError("LIVE_MODE_GATED") {}
+export class AgentPaymentNotFound extends codedError("AGENT_PAYMENT_NOT_FOUND") {}
+export class AgentRequestConflict extends codedError("AGENT_REQUEST_CONFLICT") {}
+export class X402RequirementsUnsupported extends codedError("X402_REQUIREMENTS_UNSUPPORTED") {}
+export class AgentsNotConfigured extends codedError("AGENTS_NOT_CONFIGURED") {}
+export class EventNotFound extends codedError("EVENT_NOT_FOUND") {}
+export class PaymentNotFound extends codedError("PAYMENT_NOT_FOUND") {}
+export class WebhookEndpointNotFound extends codedError("WEBHOOK_ENDPOINT_NOT_FOUND") {}
+export class SignInRequired extends codedError("SIGN_IN_REQUIRED") {}
+export class SignInFailed extends codedError("SIGN_IN_FAILED") {}
+export class PasswordRequired extends codedError("PASSWORD_REQUIRED") {}
+export class SecondFactorRequired extends codedError("SECOND_FACTOR_REQUIRED") {}
+export class SecondFactorFailed extends codedError("SECOND_FACTOR_FAILED") {}
+export class SecondFactorActive extends codedError("SECOND_FACTOR_ACTIVE") {}
+export class PasskeyFailed extends codedError("PASSKEY_FAILED") {}
+export class SignUpClosed extends codedError("SIGN_UP_CLOSED") {}
+export class EmailTaken extends codedError("EMAIL_TAKEN") {}
+export class OneTimeLinkInvalid extends codedError("ONE_TIME_LINK_INVALID") {}
+export class CrossOriginRefused extends codedError("CROSS_ORIGIN_REFUSED") {}
+export class OperatorOnly extends codedError("OPERATOR_ONLY") {}
+export class ReceiverTaken extends codedError("RECEIVER_TAKEN") {}
+export class AlertHookLimit extends codedError("ALERT_HOOK_LIMIT") {}
+export class ChangedMeanwhile extends codedError("CHANGED_MEANWHILE") {}
+export class LastOwner extends codedError("LAST_OWNER") {}
+export class RoleRequired extends codedError("ROLE_REQUIRED") {}
+export class DeliveryPending extends codedError("DELIVERY_PENDING") {}
+export class NotFound extends codedError("NOT_FOUND") {}
+export class MethodNotAllowed extends codedError("METHOD_NOT_ALLOWED") {}
+export class RequestTimeout extends codedError("REQUEST_TIMEOUT") {}
+export class PaymentAttemptOpen extends codedError("PAYMENT_ATTEMPT_OPEN") {}
+export class PaymentLinkNotFound extends codedError("PAYMENT_LINK_NOT_FOUND") {}
+export class PaymentLinkClosed extends codedError("PAYMENT_LINK_CLOSED") {}
+export class PaymentNotSettled extends codedError("PAYMENT_NOT_SETTLED") {}
+export class PaymentSettled extends codedError("PAYMENT_SETTLED") {}
+export class IncomingTransferNotFound extends codedError("INCOMING_TRANSFER_NOT_FOUND") {}
+export class IncomingTransferExplained extends codedError("INCOMING_TRANSFER_EXPLAINED") {}
+export class TransferNotAttachable extends codedError("TRANSFER_NOT_ATTACHABLE") {}
+export class RefundNotFound extends codedError("REFUND_NOT_FOUND") {}
+export class RefundExceedsPaid extends codedError("REFUND_EXCEEDS_PAID") {}
+export class RefundEnded extends codedError("REFUND_ENDED") {}
+export class RefundNotProven extends codedError("REFUND_NOT_PROVEN") {}
+export class PaymentReportConflict extends codedError("PAYMENT_REPORT_CONFLICT") {}
+export class PaymentFailed extends codedError("PAYMENT_FAILED") {}
+export class WebhookEndpointExists extends codedError("WEBHOOK_ENDPOINT_EXISTS") {}
+export class PayloadTooLarge extends codedError("PAYLOAD_TOO_LARGE") {}
+export class UnsupportedMediaType extends codedError("UNSUPPORTED_MEDIA_TYPE") {}
+export class AuthorizationRefused extends codedError("AUTHORIZATION_REFUSED") {}
+export class RelayUnavailable extends codedError("RELAY_UNAVAILABLE") {}
+export class TestSettlementMismatch extends codedError("TEST_SETTLEMENT_MISMATCH") {}
+export class SettlementMismatch extends codedError("SETTLEMENT_MISMATCH") {}
+export class RateLimited extends codedError("RATE_LIMITED") {}
+export class FaucetLimitReached extends codedError("FAUCET_LIMIT_REACHED") {}
+export class InternalError extends codedError("INTERNAL_ERROR") {}
+export class ServiceUnavailable extends codedError("SERVICE_UNAVAILABLE") {}
+export class ChainUnavailable extends codedError("CHAIN_UNAVAILABLE") {}
+export class FaucetUnavailable extends codedError("FAUCET_UNAVAILABLE") {}

@@ -32,16 +32,16 @@ export const StoredTimeZone = TimeZone.check(
   Schema.makeFilter((name) => !/^(GMT)?[+-]/i.test(name) || zoneWanted)
 )
 
-const dayForm = /^\d{4}-\d{2}-\d{2}$/u
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/u
 const isDay = (text: string) =>
-  dayForm.test(text) &&
+  dayPattern.test(text) &&
   !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) &&
   new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
 
 /** A calendar day, for example `2026-01-31`. */
 export const Day = Schema.String.check(
   Schema.makeFilter((text) => isDay(text) || "a day that exists, such as 2026-01-31", {
-    toJsonSchema: () => ({ format: "date", pattern: dayForm.source })
+    toJsonSchema: () => ({ format: "date", pattern: dayPattern.source })
   })
 ).annotate({ examples: ["2026-01-31"] })
 

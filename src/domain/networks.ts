@@ -37,7 +37,7 @@ export interface Network {
    * The levels at which transfers settle, ascending. A level accepts amounts up to its limit (whole USDC; the operator
    * can change it), and the last accepts all others. `seconds`: about how long a block takes to reach the level.
    */
-  readonly settlesAt: ReadonlyArray<{
+  readonly finalityLevels: ReadonlyArray<{
     readonly finality: Finality
     readonly limit?: { readonly setting: string; readonly default: number }
     readonly seconds: number
@@ -46,12 +46,12 @@ export interface Network {
    * The time for which a settled transfer is watched: a number of blocks (the operator can change it), or until it is
    * final.
    */
-  readonly watchedFor: { readonly blocks: number } | "finalized"
+  readonly finalityRule: { readonly blocks: number } | "finalized"
   readonly blockMillis: number
   /** Milliseconds between two reads of the head, while a payment is expected and otherwise. */
   readonly pollMillis: { readonly awaited: number; readonly idle: number }
   /** True if blocks near the head are read singly, by their hashes. A fast chain's are read in ranges. */
-  readonly readsSingly: boolean
+  readonly readsHeadByHash: boolean
   /** Blocks per `eth_getLogs`; halved while nodes refuse the range. */
   readonly logRange: bigint
   /**
@@ -107,11 +107,11 @@ export const networks: { readonly [E in Env]: Network } = {
     nodes: { setting: "BASE_SEPOLIA_RPC_URLS", default: ["https://sepolia.base.org"] },
     wallets: { setting: "AGENT_WALLET_MNEMONIC" },
     confirmations: 1,
-    settlesAt: [{ finality: "confirmed", seconds: 4 }],
-    watchedFor: { blocks: 64 },
+    finalityLevels: [{ finality: "confirmed", seconds: 4 }],
+    finalityRule: { blocks: 64 },
     blockMillis: 2_000,
     pollMillis: { awaited: 1_000, idle: 5_000 },
-    readsSingly: true,
+    readsHeadByHash: true,
     logRange: 1_000n,
     postingGas: 0n,
     l1FeeOracle: addressOf("0x420000000000000000000000000000000000000F"),
@@ -142,15 +142,15 @@ export const networks: { readonly [E in Env]: Network } = {
     nodes: { setting: "ARBITRUM_RPC_URLS", default: ["https://arb1.arbitrum.io/rpc"] },
     wallets: { setting: "LIVE_WALLET_MNEMONIC" },
     confirmations: 1,
-    settlesAt: [
+    finalityLevels: [
       { finality: "included", limit: { setting: "LIVE_FAST_LIMIT", default: 100 }, seconds: 2 },
       { finality: "safe", limit: { setting: "LIVE_SAFE_LIMIT", default: 10_000 }, seconds: 600 },
       { finality: "finalized", seconds: 1_200 }
     ],
-    watchedFor: "finalized",
+    finalityRule: "finalized",
     blockMillis: 250,
     pollMillis: { awaited: 3_000, idle: 17_500 },
-    readsSingly: false,
+    readsHeadByHash: false,
     logRange: 1_000n,
     postingGas: 500_000n,
     relayWei: {
@@ -177,10 +177,10 @@ export const byEnv = <A>(valueOf: (env: Env) => A): { readonly [E in Env]: A } =
 
 /** The levels with the operator's limits in whole USDC, or the table's. */
 export const settlementLevelsOf = (
-  { settlesAt }: Network,
+  { finalityLevels }: Network,
   limitOf: (setting: string) => number | undefined = () => undefined
 ): SettlementLevels =>
-  settlesAt.map(({ finality, limit, seconds }) => ({
+  finalityLevels.map(({ finality, limit, seconds }) => ({
     finality,
     seconds,
     upTo: limit === undefined ? null : BigInt(limitOf(limit.setting) ?? limit.default) * 1_000_000n
@@ -201,7 +201,7 @@ export const blocksIn = (env: Env, millis: number): bigint =>
   BigInt(Math.ceil(millis / networks[env].blockMillis))
 
 /** True if nodes tag blocks as `safe` and `finalized`, and these tags decide. */
-export const hasTags = ({ watchedFor }: Network): boolean => watchedFor === "finalized"
+export const hasTags = ({ finalityRule }: Network): boolean => finalityRule === "finalized"
 
 export const isTest = (env: Env): boolean => networks[env].isTest
 export const hasFaucet = (env: Env): boolean => networks[env].faucet

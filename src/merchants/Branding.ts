@@ -1,7 +1,7 @@
 // A merchant's branding for buyers. A logo is decoded and re-encoded before it is stored.
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type InvalidRequest, invalid } from "../domain/Errors.ts"
+import { type InvalidRequest, invalidField } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import {
   BrandingRepo,
@@ -22,7 +22,7 @@ const make = Effect.gen(function* () {
     change: Effect.fn("Branding.change")(function* (merchantId, { logo, ...text }, was = {}) {
       const image = typeof logo === "string" ? cleanPng(Buffer.from(logo, "base64")) : logo
       if (typeof logo === "string" && image === undefined) {
-        return yield* invalid("body.logo", "A PNG of 8-bit RGB or RGBA, at most 256 pixels a side.")
+        return yield* invalidField("body.logo", "A PNG of 8-bit RGB or RGBA, at most 256 pixels a side.")
       }
       const changed = yield* repo.change(
         merchantId,

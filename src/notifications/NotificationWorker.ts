@@ -23,7 +23,7 @@ import { NotificationRepo } from "./NotificationRepo.ts"
 export const PostRetryPolicy = Context.Reference<RetrySchedule>("quittance/notifications/PostRetryPolicy", {
   defaultValue: () => afterDelays("1 minute", "5 minutes", "30 minutes", "2 hours")
 })
-const batch = 20
+const batchSize = 20
 /** The maximum number of alerts listed in one mail; the page has all of them. */
 const maxMessages = 5
 
@@ -52,7 +52,7 @@ export const layer: Layer.Layer<
       `${baseUrl}/dashboard/${merchantId}/${env}/${page}`
 
     const notifyAlerts = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.notifyAlerts(at, batch, ({ env, merchant, merchantId, messages, recipients }) =>
+      repo.notifyAlerts(at, batchSize, ({ env, merchant, merchantId, messages, recipients }) =>
         Effect.forEach(
           recipients,
           ({ email, locale }) => {
@@ -82,7 +82,7 @@ export const layer: Layer.Layer<
     )
 
     const notifyWeeks = Effect.flatMap(DateTime.nowAsDate, (at) =>
-      repo.notifyWeeks(at, batch, (week, totals, recipients) => {
+      repo.notifyWeeks(at, batchSize, (week, totals, recipients) => {
         const busy = totals.filter(({ alerts, payments, refunds }) => alerts + payments + refunds > 0)
         return Effect.forEach(
           // A week without activity sends no mail.
@@ -195,7 +195,7 @@ export const layer: Layer.Layer<
       processBatch({
         what: "Posting an alert",
         leaseMillis: 120_000,
-        batch,
+        batchSize,
         concurrency: 4,
         take: hooks.takePosts,
         process: send,

@@ -6,7 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../app/Api.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
-import { EnvironmentMismatch, invalid, PaymentNotFound } from "../domain/Errors.ts"
+import { EnvironmentMismatch, invalidField, PaymentNotFound } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { isTest, networks } from "../domain/networks.ts"
 import type { Payment, PaymentSummary } from "../domain/Payment.ts"
@@ -147,7 +147,7 @@ export const layer = HttpApiBuilder.group(
           { ...query, limit: query.limit ?? defaultPageLimit, startingAfter: query.startingAfter }
         )
         if (Option.isNone(page)) {
-          return yield* invalid(
+          return yield* invalidField(
             "query.startingAfter",
             "No payment with this id exists. Pass the last id of the previous page."
           )

@@ -10,7 +10,7 @@ import {
   ChainUnavailable,
   type InvalidBuyerToken,
   type InvalidRequest,
-  invalid,
+  invalidField,
   LiveModeGated,
   PaymentAttemptOpen,
   PaymentFailed,
@@ -275,7 +275,7 @@ export class PaymentAttempts extends Context.Service<
         }
         const error = refusalOf(known, payer)
         if (error !== undefined) return { _tag: "AttemptRefused", error, known }
-        return yield* invalid(
+        return yield* invalidField(
           "body.attemptId",
           "An attempt of this id has ended. Announce one with a new id."
         )

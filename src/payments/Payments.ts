@@ -62,13 +62,13 @@ export type ReportOutcome =
 
 export type ReportError = ReportRefusal | ChainUnavailable | InvalidBuyerToken | RateLimited
 
-const otherTerms =
+const changedTermsMessage =
   "The payment was opened with other terms than this token names. Open its link again, or create a new payment intent."
 
 /** The delay between a report and the reconciler's first check. */
 const firstCheckMillis = 5_000
 /** The number of verdicts that the process caches. */
-const notedVerdicts = 10_000
+const maxRecentVerdicts = 10_000
 /**
  * The limit of reports per payment and client address, because each report costs calls to the chain's nodes. A checkout
  * that polls every second stays below it, and fifty reports at once pass.
@@ -154,7 +154,7 @@ export class Payments extends Context.Service<
         // transfer would pay nothing.
         const { amount, receiver } = opened.payment
         if (amount !== claims.amount || receiver !== claims.receiver)
-          return yield* new IntentTokenExpired({ message: otherTerms })
+          return yield* new IntentTokenExpired({ message: changedTermsMessage })
         return { ...opened, resumeCode: tokens.resumeCodeOf(opened.payment.id) }
       })
 
@@ -180,7 +180,7 @@ export class Payments extends Context.Service<
       })
 
       /** The last verdict that this process recorded for each evidence, so that a polling page writes it once. */
-      const noted = new BoundedMap<string, string>(notedVerdicts)
+      const recentVerdicts = new BoundedMap<string, string>(maxRecentVerdicts)
       const recordChange = Effect.fnUntraced(function* (
         paymentId: PaymentId,
         evidence: Evidence,
@@ -189,8 +189,8 @@ export class Payments extends Context.Service<
         const verdict = verdictOf(check, yield* DateTime.nowAsDate)
         if (verdict === undefined) return
         const key = `${paymentId} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
-        if (noted.get(key) === verdict.reason) return
-        noted.set(key, verdict.reason)
+        if (recentVerdicts.get(key) === verdict.reason) return
+        recentVerdicts.set(key, verdict.reason)
         yield* repo.recordVerdict(paymentId, evidence, verdict)
       })
 

@@ -23,30 +23,30 @@ import { TransferRepo } from "./TransferRepo.ts"
 import { watchResultOf } from "./watchResultOf.ts"
 
 /** Delays between checks of a report that the chain has not decided: 5 s doubling to 5 minutes. */
-const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
+const checkSchedule = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
 
 /**
  * Seconds between checks of a transaction that no node shows: six checks within ten minutes, and one more after the
  * deadline. If the transfer is mined in between, the chain reader finds it. A new report starts over.
  */
-const unknownChecks = [10, 25, 60, 150, 350] as const
+const notFoundDelaysSeconds = [10, 25, 60, 150, 350] as const
 
 /** Milliseconds until the next check after `checks` of them. */
-const delayOf = (checks: number) =>
+const checkDelayMillis = (checks: number) =>
   // 5 s doubles past 5 minutes within seven steps.
   Effect.map(
-    delayAfter(checkAgain, Math.min(checks, 7) + 1),
+    delayAfter(checkSchedule, Math.min(checks, 7) + 1),
     Option.match({ onNone: () => 300_000, onSome: Duration.toMillis })
   )
 
 /** Longer than a batch takes if nodes time out. */
 const leaseMillis = 90_000
-const batch = 64
+const batchSize = 64
 /** A check sends a node two requests at once, so a backlog uses half of the node's 32 slots. */
 const concurrency = 8
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
-const sweep = 500
+const sweepLimit = 500
 /** The time for which an unverified report is stored after its payment has ended. */
 const reportRetentionMillis = 30 * 24 * 3_600_000
 /** After a start, no payment expires for this long, so that buyers can report their transfers. */
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const startedAt = yield* DateTime.nowAsDate
   const graceMillis = Math.min(readyGraceMillis, Duration.toMillis(paymentExpiry))
-  const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => plusMillis(now, millis))
+  const fromNow = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => plusMillis(now, millis))
 
   const check = Effect.fn("Reconciler.check")(function* ({
     attemptBlock,
@@ -94,9 +94,9 @@ const make = Effect.gen(function* () {
     const conclusive = unknown || answer._tag === "Refused"
     if (conclusive && now >= deadline) return null
     if (answer._tag === "Refused" && answer.final) return null
-    if (!unknown) return yield* later(yield* delayOf(checks))
-    const wait = unknownChecks[checks]
-    return wait === undefined ? deadline : yield* later(wait * 1_000)
+    if (!unknown) return yield* fromNow(yield* checkDelayMillis(checks))
+    const wait = notFoundDelaysSeconds[checks]
+    return wait === undefined ? deadline : yield* fromNow(wait * 1_000)
   })
 
   const watch = Effect.fn("Reconciler.watch")(function* (transfer: WatchedTransfer) {
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
   yield* sweepNetworks("The report sweep", due.next("reports", "1 second"), {
     what: "Checking a report",
     leaseMillis,
-    batch,
+    batchSize,
     concurrency,
     take: repo.takeDueReports,
     process: check,
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
   yield* sweepNetworks("The finality sweep", due.next("settled blocks", "2 seconds"), {
     what: "Checking the block of a settled payment",
     leaseMillis,
-    batch,
+    batchSize,
     concurrency,
     take: repo.takeWatched,
     process: watch,
@@ -157,28 +157,28 @@ const make = Effect.gen(function* () {
       const readUntil = Effect.fnUntraced(function* (env: Env) {
         if (!executes(env)) return at
         const cursor = yield* transferRepo.cursor(env)
-        const readUntil = Option.match(cursor, {
+        const cursorMillis = Option.match(cursor, {
           onNone: () => 0,
           onSome: ({ blockTime }) => blockTime.getTime()
         })
-        return new Date(Math.min(readUntil, at.getTime()))
+        return new Date(Math.min(cursorMillis, at.getTime()))
       })
       const before = (time: Date) => plusMillis(time, -Duration.toMillis(paymentExpiry))
       const failed = yield* repo.expire({
         openedBefore: yield* Effect.all(byEnv((env) => Effect.map(readUntil(env), before))),
         reportedBefore: plusMillis(at, -unverifiedMillis),
         at,
-        limit: sweep
+        limit: sweepLimit
       })
-      return failed.length === sweep
+      return failed.length === sweepLimit
     })
   )
   yield* startWorker(
     "Pruning reports",
     Effect.sleep("10 minutes"),
     Effect.map(
-      Effect.flatMap(later(-reportRetentionMillis), (before) => repo.pruneReports(before, sweep)),
-      (pruned) => pruned === sweep
+      Effect.flatMap(fromNow(-reportRetentionMillis), (before) => repo.pruneReports(before, sweepLimit)),
+      (pruned) => pruned === sweepLimit
     )
   )
 })

@@ -37,7 +37,7 @@ const make = Effect.gen(function* () {
   const matching = {
     what: "Matching an incoming transfer",
     leaseMillis: matchLeaseMillis,
-    batch: 50,
+    batchSize: 50,
     concurrency: 1,
     take: transferRepo.takeUnmatched,
     process: makeMatchTransfer({ transferRepo, claimRepo, payments, chain }),

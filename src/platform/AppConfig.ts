@@ -95,8 +95,8 @@ const whyNotOpen = (settings: Settings, env: Env): ReadonlyArray<RefusedSetting>
 
 /** Refuses a level's limit that exceeds the limit of the next, stricter level. */
 const descendingLimits = ({ settlementLimits }: Settings): ReadonlyArray<RefusedSetting> =>
-  Object.values(networks).flatMap(({ settlesAt }) => {
-    const names = settlesAt.flatMap(({ limit }) => limit?.setting ?? [])
+  Object.values(networks).flatMap(({ finalityLevels }) => {
+    const names = finalityLevels.flatMap(({ limit }) => limit?.setting ?? [])
     return names.flatMap((name, index) => {
       const next = names[index + 1]
       return next === undefined || (settlementLimits[name] ?? 0) <= (settlementLimits[next] ?? 0)

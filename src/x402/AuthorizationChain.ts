@@ -17,10 +17,10 @@ import { type Call, factoryOf, type SignedAuthorization, transferCall, typedData
 import {
   type AuthorizationState,
   type AuthorizationUse,
-  isTrue,
-  stateBy,
-  stateData,
-  useBy
+  isTrueWord,
+  readState,
+  readUse,
+  stateData
 } from "./AuthorizationChain/nodeAuthorization.ts"
 
 type Shape = typeof AuthorizationChain.Service
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
   const isUsed = (env: Env, payer: Address, nonce: Hex) =>
     Effect.map(
       pool.agreedCall(env, { to: networks[env].usdc.address, data: stateData(payer, nonce) }),
-      isTrue
+      isTrueWord
     )
 
   const balanceOf = (env: Env, owner: Address) =>
@@ -241,7 +241,7 @@ const make = Effect.gen(function* () {
     function* (env, payer, nonce, validBefore, notBefore = 0n) {
       const usdc = networks[env].usdc.address
       const state = yield* pool.agreedAnswer(env, (node) =>
-        stateBy(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env])
+        readState(node, usdc, payer, nonce, validBefore, notBefore, confirmations[env])
       )
       return state ?? "unknown"
     }
@@ -251,7 +251,7 @@ const make = Effect.gen(function* () {
     function* (env, payer, nonce, since) {
       const usdc = networks[env].usdc.address
       const { agreed } = yield* pool.poll<Option.Option<AuthorizationUse>>(env, {
-        ask: (node) => useBy(node, usdc, payer, nonce, since),
+        ask: (node) => readUse(node, usdc, payer, nonce, since),
         key: (use) => (Option.isNone(use) ? "none" : `${use.value.transactionId} ${use.value.cancelled}`),
         contradicts: () => false
       })

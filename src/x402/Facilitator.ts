@@ -23,8 +23,8 @@ import { Networks } from "../platform/Networks.ts"
 import { typedDataOf } from "./Authorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { makeJudgements, type Payee } from "./Facilitator/judgements.ts"
-import { messageOf, type Obstacle, used } from "./Facilitator/obstacles.ts"
-import { makeSettling } from "./Facilitator/settling.ts"
+import { messageOf, nonceUsedObstacle, type Obstacle } from "./Facilitator/obstacles.ts"
+import { makeSettleFor } from "./Facilitator/settling.ts"
 import { requirementsOf } from "./paymentRequirements.ts"
 import { obstacleReasons, Relayer, type RelayObstacle } from "./Relayer.ts"
 import { SettlementRepo } from "./Settlements/SettlementRepo.ts"
@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
   const denyList = yield* DenyList
   const judgements = makeJudgements({ baseUrl, chain, denyList, executing, relayer, repo })
   const { judgeAgain, judgeNew } = judgements
-  const settleFor = makeSettling({ baseUrl, chain, random, repo, settlements }, judgements)
+  const settleFor = makeSettleFor({ baseUrl, chain, random, repo, settlements }, judgements)
 
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
     function* (principal, exact, requirements, idempotencyKey) {
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
         const wrong = yield* judgeAgain(settlement, payee, exact, requirements)
         if (wrong !== undefined) return wrong
         if (settlement.status === "settled")
-          return isDeliverable(settlement, idempotencyKey, at) ? undefined : used
+          return isDeliverable(settlement, idempotencyKey, at) ? undefined : nonceUsedObstacle
         // In flight: the call that settles the payment reports its success.
         if (
           settlement.status === "pending" &&

@@ -7,7 +7,7 @@ import { Api } from "../app/Api.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import {
   InvalidRequest,
-  invalid,
+  invalidField,
   KeyKindNotAllowed,
   LiveModeGated,
   PaymentFailed,
@@ -61,7 +61,7 @@ const idempotencyKeyOf = (
   return identifier === undefined ? undefined : `payer ${identifier}`
 }
 
-const facilitator = HttpApiBuilder.group(
+const layerFacilitator = HttpApiBuilder.group(
   Api,
   "x402",
   Effect.fnUntraced(function* (handlers) {
@@ -107,7 +107,7 @@ const headerLimit = { rate: 20, perSeconds: 1, burst: 200 }
 
 const versionIn = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Literals([1, 2]) }))
 
-const payments = HttpApiBuilder.group(
+const layerPayments = HttpApiBuilder.group(
   Api,
   "x402Payment",
   Effect.fnUntraced(function* (handlers) {
@@ -169,7 +169,7 @@ const payments = HttpApiBuilder.group(
         return "The payment header is not base64 of x402 JSON."
       const { x402Version } = version.value
       const place = unstorablePlace(JSON.stringify(decoded.value), decoded.value)
-      if (place !== undefined) return yield* invalid(place.replace(/^body/, "header"), unstorableAdvice)
+      if (place !== undefined) return yield* invalidField(place.replace(/^body/, "header"), unstorableAdvice)
       return yield* readPayment(x402Version, decoded.value).pipe(
         Effect.mapError(malformed(x402Version === 1 ? "header.x-payment" : "header.payment-signature"))
       )
@@ -242,4 +242,4 @@ const payments = HttpApiBuilder.group(
   })
 )
 
-export const layer = Layer.merge(facilitator, payments)
+export const layer = Layer.merge(layerFacilitator, layerPayments)

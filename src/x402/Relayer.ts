@@ -20,7 +20,7 @@ import { Networks } from "../platform/Networks.ts"
 import { startPeriodic } from "../platform/workers/startWorker.ts"
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
-import { makeStop, stoppedKind, usualBytes, usualWei } from "./Relayer/stop.ts"
+import { makeStop, stoppedKind, typicalBytes, typicalWei } from "./Relayer/stop.ts"
 
 export interface Relay {
   readonly purpose: "settle" | "cancel"
@@ -155,7 +155,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
     const { call, gas } = relay
     const { maxFeePerGas } = state.fees
     const l1Fee = yield* wallet.l1Fee(size(call.data))
-    if (yield* stop.byPrice(state, l1Fee)) return { _tag: "OverBudget", limit: "price" }
+    if (yield* stop.checkPrice(state, l1Fee)) return { _tag: "OverBudget", limit: "price" }
     const cost = gas * maxFeePerGas + l1Fee
     if (state.wei < cost || !(yield* outbox.unblock())) {
       yield* alertEmpty
@@ -189,7 +189,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
         return { ...refused, transaction: reservation.transaction }
       }
       case "OverBudget":
-        if (reservation.limit === "total") yield* stop.byTotal
+        if (reservation.limit === "total") yield* stop.alertBudgetUsed
         return reservation
       default:
         return reservation
@@ -198,14 +198,14 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
 
   // Called for every buyer who looks at a checkout, so it is cached.
   const cachedState = yield* Effect.cachedWithTTL(
-    Effect.all({ state: wallet.state, l1Fee: wallet.l1Fee(usualBytes) }, { concurrency: "unbounded" }),
+    Effect.all({ state: wallet.state, l1Fee: wallet.l1Fee(typicalBytes) }, { concurrency: "unbounded" }),
     "2 seconds"
   )
   const obstacle: NetworkRelayer["obstacle"] = Effect.fn("Relayer.obstacle")(function* (merchantId, payer) {
     const { l1Fee, state } = yield* cachedState
-    if (yield* stop.byPrice(state, l1Fee)) return "price"
+    if (yield* stop.checkPrice(state, l1Fee)) return "price"
     const { maxFeePerGas } = state.fees
-    const wei = usualWei(network, maxFeePerGas, l1Fee)
+    const wei = typicalWei(network, maxFeePerGas, l1Fee)
     if (state.wei < wei) return "empty"
     const limit = yield* repo.limitOf(wallet.address, {
       merchantId,
@@ -216,7 +216,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
       bounds,
       onlyReserve: state.wei - wei < relaying.reserveWei
     })
-    if (limit === "total") yield* stop.byTotal
+    if (limit === "total") yield* stop.alertBudgetUsed
     return limit
   })
 

@@ -29,7 +29,7 @@ type Shape = typeof Settlements.Service
 
 /** A caller waits this long. Then the response is `settlement_pending` and the reconciler continues. */
 const waitLimit = Duration.seconds(10)
-const between = Duration.millis(150)
+const pollInterval = Duration.millis(150)
 const leaseMillis = 30_000
 
 /** The delay until an undecided settlement is checked again. It grows while nothing can be done. */
@@ -169,7 +169,7 @@ const make = Effect.gen(function* () {
         if (Option.isNone(use)) return settlement
         return !use.value.cancelled && use.value.transactionId === transactionId
           ? yield* fail(settlement, "invalid_exact_evm_transfer_event_mismatch")
-          : yield* byUse(settlement, use.value)
+          : yield* applyUse(settlement, use.value)
       }
       case "expired":
         return yield* fail(settlement, "invalid_exact_evm_payload_authorization_valid_before")
@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
   })
 
   /** Decides by how the authorization was used, a transfer or a cancellation, by anyone. */
-  const byUse = Effect.fnUntraced(function* (settlement: X402Settlement, use: AuthorizationUse) {
+  const applyUse = Effect.fnUntraced(function* (settlement: X402Settlement, use: AuthorizationUse) {
     if (!use.cancelled) return yield* prove(settlement, use.transactionId)
     return isCancellationFinal(settlement.env, use)
       ? yield* fail(settlement, alreadyUsed)
@@ -241,7 +241,7 @@ const make = Effect.gen(function* () {
     switch (yield* stateOf(settlement, ours.notBefore)) {
       case "used": {
         const use = yield* findUse(settlement)
-        return Option.isNone(use) ? settlement : yield* byUse(settlement, use.value)
+        return Option.isNone(use) ? settlement : yield* applyUse(settlement, use.value)
       }
       case "expired":
         return yield* fail(
@@ -336,7 +336,7 @@ const make = Effect.gen(function* () {
       return now.reportedReason !== null && !waits
     }
     const ended = yield* step.pipe(
-      Effect.repeat({ schedule: Schedule.spaced(between), until: isDone }),
+      Effect.repeat({ schedule: Schedule.spaced(pollInterval), until: isDone }),
       Effect.timeoutOption(waitLimit)
     )
     const now = Option.isSome(ended) ? ended.value.settlement : yield* reread(settlement)
@@ -359,7 +359,7 @@ const make = Effect.gen(function* () {
   yield* sweepNetworks("The x402 settlement sweep", due.next("x402 settlements", "1 second"), {
     what: "Checking an x402 settlement",
     leaseMillis,
-    batch: 20,
+    batchSize: 20,
     concurrency: 5,
     take: repo.takeDue,
     process: resume,

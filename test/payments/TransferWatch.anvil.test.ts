@@ -157,7 +157,7 @@ describe("incoming transfers", () => {
     await Bun.sleep(moneyNetwork.pollMillis.idle + 2_000)
     const of = (method: string) => world.node.calls.filter((one) => one === method).length
     // Ten blocks, read in ranges, are one call, or two if a poll falls between them.
-    if (moneyNetwork.readsSingly) expect(of("eth_getLogs")).toBe(20)
+    if (moneyNetwork.readsHeadByHash) expect(of("eth_getLogs")).toBe(20)
     else expect([2, 4]).toContain(of("eth_getLogs"))
     expect(of("eth_getBlockByNumber")).toBeLessThanOrEqual(10 + 8)
     // Settled transfers may be watched at the same time.

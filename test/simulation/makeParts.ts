@@ -31,7 +31,7 @@ export interface Parts {
   readonly refundDesk: RefundDesk
 }
 
-const { env, execution, postingGas, watchedFor } = moneyNetwork
+const { env, execution, postingGas, finalityRule } = moneyNetwork
 
 /** The relayer wallet's balance, its daily budget for one payer, and the gas of one payment. */
 const relayerWei = 10n ** 18n
@@ -88,7 +88,7 @@ export const makeParts = (nature: Nature): Effect.Effect<Parts> => {
         paymentExpiry: Duration.seconds(plan.expirySeconds),
         opened: execution === "open" ? [] : [env],
         confirmations: { ...baseConfig.confirmations, [env]: plan.confirmations },
-        finalityDepth: watchedFor === "finalized" ? {} : { [env]: plan.finality },
+        finalityDepth: finalityRule === "finalized" ? {} : { [env]: plan.finality },
         settlementLevels: { ...baseConfig.settlementLevels, [env]: levels },
         relaying: {
           ...baseConfig.relaying,

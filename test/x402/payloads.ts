@@ -7,7 +7,7 @@ import { domainOf } from "../../src/chain/domainSeparator.ts"
 import { Address, type Env, TransactionHash } from "../../src/domain/Chain.ts"
 import { createDidToken } from "../../src/payments/buyers/createDidToken.ts"
 import { authorizationAbi, authorizationTypes } from "../../src/x402/Authorization.ts"
-import { isTrue, stateData } from "../../src/x402/AuthorizationChain/nodeAuthorization.ts"
+import { isTrueWord, stateData } from "../../src/x402/AuthorizationChain/nodeAuthorization.ts"
 import { moneyNetwork } from "../support/moneyNetwork.ts"
 import { type Answer, receiver, requirementsV1, requirementsV2, type X402World } from "./x402World.ts"
 
@@ -103,7 +103,7 @@ export const outlastSpending = async (
 ): Promise<void> => {
   const data = stateData(Address.make(from), nonce)
   await until(async () =>
-    isTrue(String(await Effect.runPromise(world.chain.rpc("eth_call", [{ to: usdc, data }, "latest"]))))
+    isTrueWord(String(await Effect.runPromise(world.chain.rpc("eth_call", [{ to: usdc, data }, "latest"]))))
   )
   await Effect.runPromise(world.chain.mine(20_000 / moneyNetwork.blockMillis))
 }

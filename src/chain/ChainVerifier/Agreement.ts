@@ -2,7 +2,7 @@
 // share this.
 import type { Env } from "../../domain/Chain.ts"
 import { BlockStatus, type Expectation, type SettledTransfer, Verification } from "../Verification.ts"
-import { judgeBlock, type WatchedFor } from "./judgeBlock.ts"
+import { type FinalityRule, judgeBlock } from "./judgeBlock.ts"
 import { judgeTransfer, type RequiredFinality, type TransactionFacts } from "./judgeTransfer.ts"
 
 export type Agreement =
@@ -36,11 +36,11 @@ export const statusOf = (
   env: Env,
   agreement: Agreement,
   settled: SettledTransfer,
-  watchedFor: WatchedFor
+  finalityRule: FinalityRule
 ): BlockStatus => {
   switch (agreement._tag) {
     case "Included":
-      return judgeBlock(env, settled, agreement.facts, watchedFor)
+      return judgeBlock(env, settled, agreement.facts, finalityRule)
     case "Absent":
       return agreement.head >= settled.blockNumber
         ? BlockStatus.Dropped({ reason: "not_included" })

@@ -53,7 +53,7 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
               env,
               agreement,
               settled,
-              finalityDepth === undefined ? networks[env].watchedFor : { blocks: finalityDepth }
+              finalityDepth === undefined ? networks[env].finalityRule : { blocks: finalityDepth }
             )
           )
         ),

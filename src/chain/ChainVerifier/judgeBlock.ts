@@ -7,14 +7,14 @@ import type { TransactionFacts } from "./judgeTransfer.ts"
 import { readTransferLogsWithMints } from "./TransferLog.ts"
 
 /** The depth in blocks at which a settled transfer is final, or the tag that marks it. */
-export type WatchedFor = Network["watchedFor"]
+export type FinalityRule = Network["finalityRule"]
 
 /** `facts`: what the chain currently shows of the transaction. */
 export const judgeBlock = (
   env: Env,
   settled: SettledTransfer,
   facts: TransactionFacts,
-  watchedFor: WatchedFor
+  finalityRule: FinalityRule
 ): BlockStatus => {
   if (facts.blockHash !== facts.canonicalHash) {
     return BlockStatus.Dropped({ reason: "not_included" })
@@ -23,9 +23,9 @@ export const judgeBlock = (
   if (facts.blockHash === settled.blockHash) {
     const { finalized } = facts.tagged
     const final =
-      watchedFor === "finalized"
+      finalityRule === "finalized"
         ? finalized !== null && finalized >= facts.blockNumber
-        : confirmations >= watchedFor.blocks
+        : confirmations >= finalityRule.blocks
     return BlockStatus.Canonical({ confirmations, final })
   }
   const moved = { blockNumber: facts.blockNumber, blockHash: facts.blockHash, confirmations }

@@ -100,7 +100,7 @@ const keyOf = ({ facts }: Observation): string =>
  */
 export const transactionQuery = (env: Env, transactionId: TransactionHash): Question<Observation> => ({
   ask: (node) => observe(node, env, transactionId),
-  awaitsAll: networks[env].settlesAt.some(({ finality }) => finality === "included"),
+  awaitsAll: networks[env].finalityLevels.some(({ finality }) => finality === "included"),
   key: keyOf,
   contradicts: (one, other) => {
     if (one.facts !== undefined && other.facts !== undefined) return true

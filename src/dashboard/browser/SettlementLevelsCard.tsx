@@ -81,5 +81,5 @@ const Levels = () => {
 /** Nothing on a network with a single level, not even while it loads: what follows must not move. */
 export const SettlementLevelsCard = () => {
   const { place } = useSession()
-  return networks[place.env].settlesAt.length < 2 ? null : <Levels />
+  return networks[place.env].finalityLevels.length < 2 ? null : <Levels />
 }

@@ -165,12 +165,12 @@ export const makePaymentRepoSql: Effect.Effect<
   })
 
   const replica = yield* Replica
-  const listHere = yield* listOn(sql)
-  const listThere = replica === undefined ? listHere : yield* listOn(replica.sql)
+  const listOnPrimary = yield* listOn(sql)
+  const listOnReplica = replica === undefined ? listOnPrimary : yield* listOn(replica.sql)
   const list: PaymentStore["list"] = (tenant, page) =>
     replica === undefined
-      ? listHere(tenant, page)
-      : replica.read(listThere(tenant, page), listHere(tenant, page))
+      ? listOnPrimary(tenant, page)
+      : replica.read(listOnReplica(tenant, page), listOnPrimary(tenant, page))
 
   /** Reports on a closed network are stored as a record only: nobody checks them. */
   const storeReport = (report: Report) => sql`

@@ -44,7 +44,7 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   env: Env,
   matchDue: Effect.Effect<unknown, E, R>
 ) {
-  const { logRange: maxRange, name, pollMillis, readsSingly } = networks[env]
+  const { logRange: maxRange, name, pollMillis, readsHeadByHash } = networks[env]
   const nearBlocks = blocksIn(env, nearMillis)
   const firstBackfill = blocksIn(env, firstBackfillMillis)
   const { confirmations } = yield* AppConfig
@@ -201,10 +201,10 @@ export const readNetwork = Effect.fnUntraced(function* <E, R>(
   /** Reads on from the cursor. Returns the new cursor, or none if this sweep ends. */
   const step = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
     const first = from.blockNumber + 1n
-    const far = !readsSingly || target - first >= nearBlocks
+    const far = !readsHeadByHash || target - first >= nearBlocks
     const now = yield* Clock.currentTimeMillis
     const blocks = far ? logRangeSize.at(now) : 1n
-    const lastBlock = !far ? first : readsSingly ? target - nearBlocks : target
+    const lastBlock = !far ? first : readsHeadByHash ? target - nearBlocks : target
     /** Ranges that are read at once: a distant provider answers them in the time of one. */
     const ends = Arr.makeBy(far ? rangesAtOnce : 1, (index) => first + blocks * BigInt(index + 1) - 1n)
       .map((end) => (end < lastBlock ? end : lastBlock))

@@ -13,7 +13,7 @@ import type { BookAddress, BookSums, ReadUntil } from "./TransferSumsSql.ts"
 /** Rows per SQL statement. This bounds an export's memory, whatever its length. */
 const pageRows = 1_000
 /** A balance at a block of this age is stored, because no reorganisation reaches it. */
-const settledMillis = 3_600_000
+const finalAgeMillis = 3_600_000
 
 export interface Statement {
   readonly period: Period
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
         const balance = yield* chain.balanceAt(tenant.env, address, block)
         if (balance === undefined) return null
         balances.set(address, balance)
-        if (at <= until.at && now.getTime() - at.getTime() > settledMillis)
+        if (at <= until.at && now.getTime() - at.getTime() > finalAgeMillis)
           yield* repo.storeBalance(tenant, address, at, { block, balance })
       }
     }
@@ -196,13 +196,13 @@ export class Books extends Context.Service<
 
   /** Without a database, the books are empty. */
   static readonly layerNone: Layer.Layer<Books> = Layer.sync(Books, () => {
-    const nothing = { sum: 0n, count: 0 }
-    const nothingAtAll: BookSums = {
-      payments: nothing,
-      unexplained: nothing,
-      handled: nothing,
-      refunds: nothing,
-      other: nothing
+    const zeroSum = { sum: 0n, count: 0 }
+    const emptySums: BookSums = {
+      payments: zeroSum,
+      unexplained: zeroSum,
+      handled: zeroSum,
+      refunds: zeroSum,
+      other: zeroSum
     }
     return Books.of({
       export: (kind, { env }, period, format, decimal) => {
@@ -212,7 +212,7 @@ export class Books extends Context.Service<
       statement: (_, period) =>
         Effect.succeed({
           period,
-          sums: nothingAtAll,
+          sums: emptySums,
           others: { rows: [], hasMore: false },
           until: null,
           keptSince: null,

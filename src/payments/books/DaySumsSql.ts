@@ -112,10 +112,10 @@ export const makeDaySums = <A>({
           ))
             figuresByStart.set(row.start_at.getTime(), row.figures)
         for (const some of Arr.chunksOf(present, daysTogether)) {
-          const here = reads.run(tenant.merchantId, (sql) => count(sql, tenant, some))
+          const onPrimary = reads.run(tenant.merchantId, (sql) => count(sql, tenant, some))
           const rows = yield* replica === undefined
-            ? here
-            : replica.read(count(replica.sql, tenant, some), here)
+            ? onPrimary
+            : replica.read(count(replica.sql, tenant, some), onPrimary)
           for (const row of rows) figuresByStart.set(row.start_at.getTime(), row.figures)
         }
         return days.flatMap((day) => {

@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
-import { invalid } from "../../domain/Errors.ts"
+import { invalidField } from "../../domain/Errors.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import type { bookEndpoints } from "./Api.ts"
@@ -20,7 +20,7 @@ export const bookHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
       const period = yield* requestedPeriod(books, tenant.merchantId, query)
       const { decimal, format } = query
       if (format === "json" && decimal === "comma")
-        return yield* invalid(
+        return yield* invalidField(
           "query.decimal",
           "JSON has decimal points. Leave it out, or ask for `format=csv`."
         )

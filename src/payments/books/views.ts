@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { parseAddress } from "../../chain/Address.ts"
-import { type InvalidRequest, invalid } from "../../domain/Errors.ts"
+import { type InvalidRequest, invalidField } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import type { Period } from "../../domain/Period.ts"
@@ -79,7 +79,7 @@ export const requestedPeriod = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Period, InvalidRequest> {
   const period = yield* books.period(merchantId, query)
   if (Option.isSome(period)) return period.value
-  return yield* invalid("query.to", "The last day must not be before the first.")
+  return yield* invalidField("query.to", "The last day must not be before the first.")
 })
 
 /** An export's file, streamed. */

@@ -3,7 +3,7 @@
 import { Effect, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
-import { DeliveryPending, EventNotFound, invalid, WebhookEndpointNotFound } from "../../domain/Errors.ts"
+import { DeliveryPending, EventNotFound, invalidField, WebhookEndpointNotFound } from "../../domain/Errors.ts"
 import type { PaymentSummary } from "../../domain/Payment.ts"
 import { WebhookBody } from "../../domain/Webhook.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
@@ -47,7 +47,7 @@ export const eventHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effe
         after: query.after?.toLowerCase()
       })
       if (Option.isNone(page)) {
-        return yield* invalid(
+        return yield* invalidField(
           "query.after",
           "No event with this id exists. Pass the last id of the previous page, or omit `after` to start at the beginning."
         )

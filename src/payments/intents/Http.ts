@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
-import { invalid } from "../../domain/Errors.ts"
+import { invalidField } from "../../domain/Errors.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
 import { CurrentPrincipal } from "../../platform/http/ApiKeyAuth.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
@@ -12,7 +12,7 @@ import { PaymentIntents } from "./PaymentIntents.ts"
 
 /** docs/contract.md 4.1: plain http is for development, on localhost. */
 const plainHttp = () =>
-  invalid("body.intentUrl", "Must be an https URL; http on localhost is for development only.")
+  invalidField("body.intentUrl", "Must be an https URL; http on localhost is for development only.")
 
 export const layer = HttpApiBuilder.group(
   Api,

@@ -20,7 +20,7 @@ const decodeId = Schema.decodeUnknownOption(PaymentId)
 
 const algorithm = "HS256"
 const type = "intent+jwt"
-const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
+const compactJwtPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const Claims = Schema.Struct({
   iss: Schema.String,
@@ -123,7 +123,7 @@ export class IntentTokens extends Context.Service<
       const verify = Effect.fnUntraced(
         function* (token: string) {
           // base64url decoders skip stray characters: reject them first.
-          if (!compactForm.test(token)) return yield* new InvalidIntentToken()
+          if (!compactJwtPattern.test(token)) return yield* new InvalidIntentToken()
           const verified = yield* Effect.tryPromise({
             try: () => compactVerify(token, keyFor, { algorithms: [algorithm] }),
             catch: () => new InvalidIntentToken()

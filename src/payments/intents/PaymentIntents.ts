@@ -18,12 +18,12 @@ interface IntentInput {
   readonly id?: PaymentId
 }
 
-const drawnId = Brand.nominal<PaymentId>()
+const makePaymentId = Brand.nominal<PaymentId>()
 
-const moved =
+const movedReceiverMessage =
   "Your receiving address belongs to another merchant now. Set another one in the settings, then create the intent."
 
-const closing =
+const closingMessage =
   "Mainnet is closing: payments in progress are still settled, and no new ones begin. Use a test key, or ask the operator when live payments open again."
 
 export class PaymentIntents extends Context.Service<
@@ -50,22 +50,22 @@ export class PaymentIntents extends Context.Service<
           { merchant, env }: Principal,
           { amount, id, intentUrl }: IntentInput
         ): Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken | LiveModeGated> => {
-          if (isClosing(env)) return Effect.fail(new LiveModeGated({ message: closing }))
+          if (isClosing(env)) return Effect.fail(new LiveModeGated({ message: closingMessage }))
           if (merchant.movedReceivers?.includes(env) === true)
-            return Effect.fail(new ReceiverTaken({ message: moved }))
+            return Effect.fail(new ReceiverTaken({ message: movedReceiverMessage }))
           const { chainId, usdc } = networks[env]
           const token = { address: usdc.address, chainId }
           const receiver = merchant.receivers[env]
           const intent = { amount: formatUsd(amount), currency: "USD" as const, mode: env, receiver, token }
-          const signedAs = (jti: PaymentId) =>
+          const signIntent = (jti: PaymentId) =>
             Effect.map(
               tokens.sign({ jti, amount, intentUrl, merchant: merchant.id, env, receiver, token }),
               (intentToken) => ({ intent, intentToken })
             )
           // Time-ordered, so that the payments' index grows at its end.
           return id === undefined
-            ? Effect.flatMap(random.uuidV7(), (drawn) => signedAs(drawnId(drawn)))
-            : signedAs(id)
+            ? Effect.flatMap(random.uuidV7(), (drawn) => signIntent(makePaymentId(drawn)))
+            : signIntent(id)
         }
 
         const renew = ({ amount, env, id, intentUrl, merchantId, receiver }: Payment) => {

@@ -32,7 +32,7 @@ export const linkHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Effec
   }
 })
 
-const managed = HttpApiBuilder.group(
+const layerLinks = HttpApiBuilder.group(
   Api,
   "paymentLinks",
   Effect.fnUntraced(function* (handlers) {
@@ -43,7 +43,7 @@ const managed = HttpApiBuilder.group(
 /** Openings per client address: 60 a minute. */
 const openings: Limit = { rate: 60, perSeconds: 60, burst: 60 }
 
-const opened = HttpApiBuilder.group(
+const layerPublicLinks = HttpApiBuilder.group(
   Api,
   "publicLinks",
   Effect.fnUntraced(function* (handlers) {
@@ -67,4 +67,4 @@ const opened = HttpApiBuilder.group(
   })
 )
 
-export const layer = Layer.merge(managed, opened)
+export const layer = Layer.merge(layerLinks, layerPublicLinks)

@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import {
   IncomingTransferExplained,
   type InvalidRequest,
-  invalid,
+  invalidField,
   LiveModeGated,
   PaymentLinkClosed,
   PaymentLinkNotFound,
@@ -183,13 +183,16 @@ export class Links extends Context.Service<
         const { amount, maxAmount, minAmount } = input
         const bounds = [minAmount, maxAmount].filter((bound) => bound !== undefined)
         if (bounds.length !== (amount === undefined ? 2 : 0))
-          return yield* invalid("body.amount", "Send `amount`, or `minAmount` and `maxAmount` without it.")
+          return yield* invalidField(
+            "body.amount",
+            "Send `amount`, or `minAmount` and `maxAmount` without it."
+          )
         if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount)
-          return yield* invalid("body.maxAmount", "Must be at least `minAmount`.")
+          return yield* invalidField("body.maxAmount", "Must be at least `minAmount`.")
         const at = yield* DateTime.nowAsDate
         const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt)
         if (expiresAt !== null && expiresAt.getTime() <= at.getTime())
-          return yield* invalid("body.expiresAt", "Must be in the future.")
+          return yield* invalidField("body.expiresAt", "Must be in the future.")
         const link: StoredLink = {
           id: linkIdOf(yield* random.randomBytes(18)),
           merchantId: owner.merchant.id,
@@ -234,11 +237,11 @@ export class Links extends Context.Service<
         if (amount !== null)
           return chosen === undefined || chosen === amount
             ? Effect.succeed(amount)
-            : Effect.fail(invalid("body.amount", `Must be ${formatUsd(amount)}, or absent.`))
+            : Effect.fail(invalidField("body.amount", `Must be ${formatUsd(amount)}, or absent.`))
         const [from, to] = [least ?? 1n, most ?? 0n]
         return chosen !== undefined && chosen >= from && chosen <= to
           ? Effect.succeed(chosen)
-          : Effect.fail(invalid("body.amount", `Must be from ${formatUsd(from)} to ${formatUsd(to)}.`))
+          : Effect.fail(invalidField("body.amount", `Must be from ${formatUsd(from)} to ${formatUsd(to)}.`))
       }
 
       return Links.of({
@@ -258,7 +261,7 @@ export class Links extends Context.Service<
                   )
                 )
           if (startingAfter !== undefined && before === undefined)
-            return yield* invalid(
+            return yield* invalidField(
               "query.startingAfter",
               "No payment link with this id exists. Pass the last id of the previous page."
             )
@@ -291,7 +294,10 @@ export class Links extends Context.Service<
           if (paymentId !== undefined) {
             const payment = yield* payments.find(link, paymentId)
             if (Option.isNone(payment) || payment.value.intentUrl !== pageOf(id))
-              return yield* invalid("body.paymentId", "Must be a payment that was opened from this link.")
+              return yield* invalidField(
+                "body.paymentId",
+                "Must be a payment that was opened from this link."
+              )
             return { intentToken: yield* intents.renew(payment.value), publishableKey }
           }
           const state = yield* stateOf(link)

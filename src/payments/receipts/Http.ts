@@ -54,7 +54,7 @@ const makeSinceSigned = Effect.gen(function* () {
   })
 })
 
-const issuing = HttpApiBuilder.group(
+const layerReceipts = HttpApiBuilder.group(
   Api,
   "receipts",
   Effect.fnUntraced(function* (handlers) {
@@ -74,7 +74,7 @@ const issuing = HttpApiBuilder.group(
   })
 )
 
-const reading = HttpApiBuilder.group(
+const layerPublicReceipts = HttpApiBuilder.group(
   Api,
   "publicReceipts",
   Effect.fnUntraced(function* (handlers) {
@@ -107,4 +107,4 @@ const reading = HttpApiBuilder.group(
   })
 )
 
-export const layer = Layer.merge(issuing, reading)
+export const layer = Layer.merge(layerReceipts, layerPublicReceipts)

@@ -3,7 +3,7 @@
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../app/Api.ts"
-import { invalid } from "../../domain/Errors.ts"
+import { invalidField } from "../../domain/Errors.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { type Caller, type KeyParams, keyCaller, type RequestOf } from "../../platform/http/Mount.ts"
 import { defaultPageLimit } from "../Api.ts"
@@ -34,7 +34,7 @@ export const refundHandlers = Effect.fnUntraced(function* <R>(caller: Effect.Eff
         ...(paymentId === undefined ? {} : { of: { paymentId } })
       })
       if (Option.isNone(page))
-        return yield* invalid(
+        return yield* invalidField(
           "query.startingAfter",
           "No refund with this id exists. Pass the last id of the previous page."
         )

@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
   yield* sweepNetworks("The refund sweep", due.next("refunds", "1 second"), {
     what: "Checking a refund",
     leaseMillis,
-    batch: 64,
+    batchSize: 64,
     concurrency: 8,
     take: refundRepo.takeDueRefunds,
     process: watch,

@@ -11,7 +11,7 @@ import {
   IncomingTransferExplained,
   IncomingTransferNotFound,
   type InvalidRequest,
-  invalid,
+  invalidField,
   LiveModeGated,
   PaymentNotFound,
   PaymentNotSettled,
@@ -61,7 +61,7 @@ const firstWatchMillis = 60_000
 
 const zeroPayer = Address.make(zeroAddress)
 
-const idTaken = invalid("body.id", "Another refund has this id. Generate a new one.")
+const idTaken = invalidField("body.id", "Another refund has this id. Generate a new one.")
 
 /** The number of refunds of one payment or transfer read at a time. */
 const pageSize = 100
@@ -94,12 +94,10 @@ const make = Effect.gen(function* () {
     return { payer, sinceBlock: blockNumber }
   })
 
-  const currentProof = Effect.fnUntraced(function* (
-    verification: Extract<Verification, { _tag: "Verified" }>
-  ) {
+  const currentProof = Effect.fnUntraced(function* (verified: Extract<Verification, { _tag: "Verified" }>) {
     const at = yield* DateTime.nowAsDate
     return {
-      proof: { ...verification, sender: verification.payer },
+      proof: { ...verified, sender: verified.payer },
       at,
       checkAt: plusMillis(at, firstWatchMillis)
     }

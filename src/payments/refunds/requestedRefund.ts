@@ -1,7 +1,7 @@
 // Validates requests for refunds, for the API and the dashboard.
 import { Effect } from "effect"
 import { parseChecksummedAddress } from "../../chain/Address.ts"
-import { type InvalidRequest, invalid } from "../../domain/Errors.ts"
+import { type InvalidRequest, invalidField } from "../../domain/Errors.ts"
 import type { NewRefund } from "./Api.ts"
 import type { RefundRequest } from "./Refunds.ts"
 
@@ -12,10 +12,10 @@ export const requestedRefund = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RefundRequest, InvalidRequest> {
   const recipient = typed === undefined ? undefined : parseChecksummedAddress(typed)
   if (typed !== undefined && recipient === undefined)
-    return yield* invalid("body.recipient", "The address has a wrong checksum. Copy it again.")
+    return yield* invalidField("body.recipient", "The address has a wrong checksum. Copy it again.")
   const request = { ...terms, ...(recipient === undefined ? {} : { recipient }), by }
   if (paymentId !== undefined && incomingTransferId === undefined) return { ...request, of: { paymentId } }
   if (paymentId === undefined && incomingTransferId !== undefined)
     return { ...request, of: { transferId: incomingTransferId } }
-  return yield* invalid("body.paymentId", "Send either `paymentId` or `incomingTransferId`.")
+  return yield* invalidField("body.paymentId", "Send either `paymentId` or `incomingTransferId`.")
 })

@@ -81,7 +81,7 @@ const perNetwork = <T>(
 const settlementLimits = perNetwork(
   codecs.integer(0, largestLimit),
   limitFormat,
-  Object.values(networks).flatMap(({ settlesAt }) => settlesAt.flatMap(({ limit }) => limit ?? []))
+  Object.values(networks).flatMap(({ finalityLevels }) => finalityLevels.flatMap(({ limit }) => limit ?? []))
 )
 
 const relayWei = perNetwork(

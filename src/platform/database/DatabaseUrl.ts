@@ -10,7 +10,7 @@ export interface DatabaseUrl {
   readonly shown: string
 }
 
-const shape = /^(postgres(?:ql)?:\/\/)(?:([^@/]*)@)?([^/?]*)(\/[^?]*)?(\?.*)?$/
+const urlPattern = /^(postgres(?:ql)?:\/\/)(?:([^@/]*)@)?([^/?]*)(\/[^?]*)?(\?.*)?$/
 
 const serverOf = (host: string, port: string): Server => {
   const number = port === "" ? 5432 : Number(port)
@@ -23,7 +23,7 @@ const show = (server: Server) => ("path" in server ? server.path : `${server.hos
 
 /** Undefined if it is not a URL. Servers are before the path, or in `host` and `port`, as in libpq. */
 export const parseDatabaseUrl = (text: string): DatabaseUrl | undefined => {
-  const [, scheme, user, authority = "", path = "", query = ""] = shape.exec(text) ?? []
+  const [, scheme, user, authority = "", path = "", query = ""] = urlPattern.exec(text) ?? []
   if (scheme === undefined) return undefined
   const params = new URLSearchParams(query)
   const hosts = params.get("host")?.split(",")

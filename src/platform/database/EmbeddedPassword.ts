@@ -26,7 +26,7 @@ host  replication all all scram-sha-256
 
 const passwordFile = (directory: string) => join(directory, "password")
 const hostBasedFile = (data: string) => join(data, "pg_hba.conf")
-const shape = /^[\w-]{43}$/
+const passwordPattern = /^[\w-]{43}$/
 
 /** Replaces a file, completely or not at all. An existing symbolic link is not followed. */
 const replace = (path: string, text: string, owner: RunAs | undefined): void => {
@@ -51,7 +51,7 @@ export const readPassword = (directory: string): string | undefined => {
   if (!existsSync(path)) return undefined
   chmodSync(path, 0o600)
   const text = readFileSync(path, "utf8").trim()
-  return shape.test(text) ? text : undefined
+  return passwordPattern.test(text) ? text : undefined
 }
 
 /** Owned by the directory's owner, even if root creates it. */

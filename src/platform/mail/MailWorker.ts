@@ -80,7 +80,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
         what: "Sending a mail",
         // Longer than the steps of one email, ten seconds each; no email waits for another under its lease.
         leaseMillis: 120_000,
-        batch: concurrentMails,
+        batchSize: concurrentMails,
         concurrency: concurrentMails,
         take: (at, leaseUntil, limit) => repo.take(at, leaseUntil, limit, isUrgent),
         process: (mail) => send(mail, isUrgent ? urgentRetryPolicy : retryPolicy),

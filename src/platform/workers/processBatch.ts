@@ -8,7 +8,7 @@ export interface LeasedBatch<A, E, R, E2, R2> {
   readonly what: string
   /** Longer than the rows of a batch take against a chain that does not respond. */
   readonly leaseMillis: number
-  readonly batch: number
+  readonly batchSize: number
   readonly concurrency: number
   readonly take: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<A>, E, R>
   readonly process: (row: A) => Effect.Effect<unknown, E2, R2>
@@ -19,7 +19,7 @@ export interface LeasedBatch<A, E, R, E2, R2> {
 /** True if more may be due. A row that fails is logged; the other rows and its own next time are unaffected. */
 export const processBatch = <A, E, R, E2, R2>({
   annotations,
-  batch,
+  batchSize,
   concurrency,
   process,
   leaseMillis,
@@ -28,7 +28,7 @@ export const processBatch = <A, E, R, E2, R2>({
 }: LeasedBatch<A, E, R, E2, R2>): Effect.Effect<boolean, E, R | R2> =>
   Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
-    const rows = yield* take(at, plusMillis(at, leaseMillis), batch)
+    const rows = yield* take(at, plusMillis(at, leaseMillis), batchSize)
     yield* Effect.forEach(
       rows,
       (row) =>
@@ -40,5 +40,5 @@ export const processBatch = <A, E, R, E2, R2>({
         ),
       { concurrency, discard: true }
     )
-    return rows.length === batch
+    return rows.length === batchSize
   })

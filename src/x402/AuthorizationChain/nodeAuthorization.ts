@@ -43,10 +43,10 @@ const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
 export const stateData = (payer: Address, nonce: Hex) =>
   encodeFunctionData({ abi: authorizationAbi, functionName: "authorizationState", args: [payer, nonce] })
 /** Decodes the answer. */
-export const isTrue = (word: string) => /^0x0*1$/.test(word)
+export const isTrueWord = (word: string) => /^0x0*1$/.test(word)
 
 /** The authorization's state by one node, in a block at or after `notBefore`; `validBefore` is in Unix seconds. */
-export const stateBy = (
+export const readState = (
   node: RpcNode,
   usdc: Address,
   payer: Address,
@@ -63,7 +63,7 @@ export const stateBy = (
       [{ to: usdc, data: stateData(payer, nonce) }, toHex(head.number)],
       Word
     )
-    if (isTrue(state)) return "used"
+    if (isTrueWord(state)) return "used"
     if (head.number < notBefore) return "unknown"
     if (head.timestamp < validBefore) return "open"
     const depth = BigInt(confirmations)
@@ -99,7 +99,7 @@ const logsUpTo = (
 }
 
 /** The transaction that used the authorization, by one node, from the newest block back to `since`. */
-export const useBy = (
+export const readUse = (
   node: RpcNode,
   usdc: Address,
   payer: Address,

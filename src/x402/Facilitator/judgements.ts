@@ -15,7 +15,7 @@ import type { SettlementRepo } from "../Settlements/SettlementRepo.ts"
 import { amountOf, type X402Settlement } from "../Settlements/X402Settlement.ts"
 import type { ExactPayment, Requirements } from "../Wire.ts"
 import { judgeAuthorization, judgeKnown, judgeTerms, judgeToken } from "./judgeExact.ts"
-import { denied, type Obstacle, used } from "./obstacles.ts"
+import { deniedObstacle, nonceUsedObstacle, type Obstacle } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
 /** The merchant to be paid, and the existing payment, if any. */
@@ -125,7 +125,7 @@ export const makeJudgements = ({
     if (reason !== undefined) return { reason }
     // Checked first, because an authorization that is already used needs no relaying.
     const objection = yield* simulate(payee, exact)
-    return objection ?? (isDenied(denyList, exact.authorization) ? denied : undefined)
+    return objection ?? (isDenied(denyList, exact.authorization) ? deniedObstacle : undefined)
   })
 
   /**
@@ -140,7 +140,7 @@ export const makeJudgements = ({
   ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const mismatch = judgeKnown(networks[payee.env], exact, requirements)
     if (mismatch !== undefined) return { reason: mismatch }
-    if (!isSame(stored, payee, exact, requirements)) return used
+    if (!isSame(stored, payee, exact, requirements)) return nonceUsedObstacle
     if (isSameSignature(stored, exact)) return undefined
     const reason = yield* judge(payee, exact, requirements)
     return reason === undefined ? undefined : { reason }
@@ -157,7 +157,7 @@ export const makeJudgements = ({
     { reason }: Obstacle
   ): Effect.fn.Return<boolean, RpcUnavailable> {
     if (payment === undefined || !isAuthorizationNonceOf(nonce, payment.id)) return false
-    if (reason === used.reason) return true
+    if (reason === nonceUsedObstacle.reason) return true
     if (reason !== "invalid_exact_evm_payload_authorization_valid_before") return false
     return (yield* chain.authorizationState(env, from, nonce, validBefore)) === "used"
   })

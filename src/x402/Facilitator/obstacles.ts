@@ -51,21 +51,21 @@ export const messageOf = ({ reason, message }: Obstacle, network: string): strin
     ? `This deployment has no relayer's wallet: the operator sets ${walletSettingOf(network)}.`
     : (message ?? messages[reason])
 
-export const denied: Obstacle = { reason: "relay_address_denied" }
+export const deniedObstacle: Obstacle = { reason: "relay_address_denied" }
 
-export const used: Obstacle = {
+export const nonceUsedObstacle: Obstacle = {
   reason: "invalid_exact_evm_nonce_already_used",
   message:
     "This authorization was already used, or is being used for something else. Ask the payer to sign a new one. If you lost the response, repeat the request with the same quittance-idempotency-key within ten minutes."
 }
 
-export const paymentTaken: Obstacle = {
+export const paymentTakenObstacle: Obstacle = {
   reason: "payment_already_taken",
   message: "Another authorization is settling this payment, or has settled it. Nothing was sent."
 }
 
 /** A refusal as a response of `/settle`. */
-export const refused = (exact: ExactPayment, obstacle: Obstacle, transaction = "") => {
+export const refusalResponse = (exact: ExactPayment, obstacle: Obstacle, transaction = "") => {
   const text = messageOf(obstacle, exact.network)
   return {
     success: false,

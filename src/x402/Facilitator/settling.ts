@@ -12,13 +12,13 @@ import type { X402Settlement } from "../Settlements/X402Settlement.ts"
 import type { Settlements } from "../Settlements.ts"
 import type { ExactPayment, Requirements } from "../Wire.ts"
 import { isSameSignature, type Judgements, type Payee } from "./judgements.ts"
-import { type Obstacle, paymentTaken, refused, used } from "./obstacles.ts"
+import { nonceUsedObstacle, type Obstacle, paymentTakenObstacle, refusalResponse } from "./obstacles.ts"
 import { resourceUrl } from "./resourceUrl.ts"
 
 /** The time for which other instances leave a settlement to the instance that registered it. */
 const firstCheckMillis = 20_000
 
-export const makeSettling = (
+export const makeSettleFor = (
   {
     baseUrl,
     chain,
@@ -50,12 +50,12 @@ export const makeSettling = (
           (yield* repo.deliver(settlement.id, idempotencyKey, yield* DateTime.nowAsDate))
         return isTheirs
           ? { success: true, payer: exact.authorization.from, transaction, network: exact.network }
-          : refused(exact, used)
+          : refusalResponse(exact, nonceUsedObstacle)
       }
       case "pending":
-        return refused(exact, { reason: pendingReasonOf(settlement) }, transaction)
+        return refusalResponse(exact, { reason: pendingReasonOf(settlement) }, transaction)
       case "failed":
-        return refused(
+        return refusalResponse(
           exact,
           { reason: settlement.errorReason ?? "invalid_exact_evm_transaction_failed" },
           transaction
@@ -96,7 +96,7 @@ export const makeSettling = (
     const obstacle = yield* judgeNew(payee, exact, requirements)
     if (
       obstacle !== undefined &&
-      obstacle.reason !== used.reason &&
+      obstacle.reason !== nonceUsedObstacle.reason &&
       !(yield* isOnChain(payee, exact, obstacle))
     )
       return obstacle
@@ -123,13 +123,15 @@ export const makeSettling = (
       const stored = yield* repo.find(network.chainId, network.usdc.address, from, nonce)
       if (Option.isSome(stored)) {
         const wrong = yield* judgeAgain(stored.value, payee, exact, requirements)
-        if (wrong !== undefined) return refused(exact, wrong)
+        if (wrong !== undefined) return refusalResponse(exact, wrong)
         const result = yield* settleStored(stored.value, payee, exact, requirements)
-        return "status" in result ? yield* answerOf(exact, result, idempotencyKey) : refused(exact, result)
+        return "status" in result
+          ? yield* answerOf(exact, result, idempotencyKey)
+          : refusalResponse(exact, result)
       }
       const obstacle = yield* judgeNew(payee, exact, requirements)
       if (obstacle !== undefined && !(yield* isOnChain(payee, exact, obstacle)))
-        return refused(exact, obstacle)
+        return refusalResponse(exact, obstacle)
       const movedBy =
         obstacle === undefined || payee.payment === undefined
           ? null
@@ -152,15 +154,15 @@ export const makeSettling = (
         nextCheckAt: plusMillis(at, firstCheckMillis)
       })
       const registered = yield* Effect.catchTag(registering, "PaymentTaken", spentOr(obstacle, movedBy))
-      if ("reason" in registered) return refused(exact, registered)
+      if ("reason" in registered) return refusalResponse(exact, registered)
       const { settlement } = registered
-      if (!isSame(settlement, payee, exact, requirements)) return refused(exact, used)
+      if (!isSame(settlement, payee, exact, requirements)) return refusalResponse(exact, nonceUsedObstacle)
       return yield* answerOf(exact, yield* settlements.settle(settlement), idempotencyKey)
     },
     (effect, _payee, exact) =>
       Effect.catchTags(effect, {
-        PaymentTaken: () => Effect.succeed(refused(exact, paymentTaken)),
-        PaymentClosed: () => Effect.succeed(refused(exact, { reason: "payment_already_settled" }))
+        PaymentTaken: () => Effect.succeed(refusalResponse(exact, paymentTakenObstacle)),
+        PaymentClosed: () => Effect.succeed(refusalResponse(exact, { reason: "payment_already_settled" }))
       })
   )
 

@@ -10,10 +10,10 @@ export const stoppedKind = "relaying_stopped"
 /** The maximum gas of a payment with an account's signature. */
 const accountGas = 160_000n
 /** The length of its call data in bytes. */
-export const usualBytes = 4 + 11 * 32
+export const typicalBytes = 4 + 11 * 32
 
 /** The maximum cost of a payment with an account's signature. */
-export const usualWei = ({ postingGas }: Network, maxFeePerGas: bigint, l1Fee: bigint): bigint =>
+export const typicalWei = ({ postingGas }: Network, maxFeePerGas: bigint, l1Fee: bigint): bigint =>
   (accountGas + postingGas) * maxFeePerGas + l1Fee
 
 /** A stop within this time after the last one reopens the same alert. */
@@ -42,8 +42,8 @@ export const makeStop = (
   )
   return {
     /** True if one usual payment costs more than a budget allows in a day; then also alerts. */
-    byPrice: Effect.fnUntraced(function* ({ fees, price }: WalletState, l1Fee: bigint) {
-      const wei = usualWei(network, fees.maxFeePerGas, l1Fee)
+    checkPrice: Effect.fnUntraced(function* ({ fees, price }: WalletState, l1Fee: bigint) {
+      const wei = typicalWei(network, fees.maxFeePerGas, l1Fee)
       if (wei <= bounds[smallest]) return false
       const { setting } = relayWei[smallest]
       yield* alert(
@@ -53,7 +53,7 @@ export const makeStop = (
       return true
     }),
     /** Alerts that the wallet's total budget for the day is used up. */
-    byTotal: alert(
+    alertBudgetUsed: alert(
       `The relayer's wallet ${wallet.address} has used the ${formatEther(bounds.total)} ETH that ${relayWei.total.setting} allows in 24 hours.`,
       `Relaying resumes as earlier fees become a day old. If the payments are genuine, raise ${relayWei.total.setting} and restart.`
     )

@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
   yield* sweepNetworks("The sweep of agents' reservations", due.next("agent payments", "2 seconds"), {
     what: "Checking an agent's reservation",
     leaseMillis,
-    batch: 20,
+    batchSize: 20,
     concurrency: 5,
     take: repo.takeDue,
     // Without a chain nothing ends. The reservation is due again after its lease.

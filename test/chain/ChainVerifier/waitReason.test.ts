@@ -50,7 +50,7 @@ test("a settled transfer is watched until its block is finalized by the tag, nev
   const final = (finalized: bigint | null) => {
     const seen = facts({ head: 1_000_000n, tagged: { safe: null, finalized } })
     const place = { blockNumber: 100n, blockHash: hash("0b"), transactionId: hash("01") }
-    const status = judgeBlock("live", place, seen, networks.live.watchedFor)
+    const status = judgeBlock("live", place, seen, networks.live.finalityRule)
     return status._tag === "Canonical" && status.final
   }
   expect([final(null), final(99n), final(100n)]).toEqual([false, false, true])

@@ -7,7 +7,7 @@ const batchOf = (rows: ReadonlyArray<number>, done: Array<number>) =>
   processBatch({
     what: "Working",
     leaseMillis: 30_000,
-    batch: 3,
+    batchSize: 3,
     concurrency: 1,
     take: (at, leaseUntil, limit) => {
       expect(leaseUntil.getTime() - at.getTime()).toBe(30_000)

@@ -3,7 +3,7 @@
 
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { invalid, NotFound } from "../../../domain/Errors.ts"
+import { invalidField, NotFound } from "../../../domain/Errors.ts"
 import type { ApiKey } from "../../../domain/Merchant.ts"
 import { isTest } from "../../../domain/networks.ts"
 import { KeyAuth } from "../../../merchants/keys/KeyAuth.ts"
@@ -80,7 +80,10 @@ export const layer = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentMember
         if (payload.kind === "publishable" && payload.permission === "manage") {
-          return yield* invalid("body.permission", "A publishable key is never full-access: send `read`.")
+          return yield* invalidField(
+            "body.permission",
+            "A publishable key is never full-access: send `read`."
+          )
         }
         if (payload.permission === "manage" || !isTest(tenant.env)) yield* recentPassword
         return yield* recording(

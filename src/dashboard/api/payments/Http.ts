@@ -1,7 +1,7 @@
 // The overview and the payments' pages over HTTP.
 import { DateTime, Duration, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { invalid, PaymentNotFound } from "../../../domain/Errors.ts"
+import { invalidField, PaymentNotFound } from "../../../domain/Errors.ts"
 import { todayIn } from "../../../domain/Period.ts"
 import { plusMillis } from "../../../domain/plusMillis.ts"
 import { Books } from "../../../payments/books/Books.ts"
@@ -58,7 +58,7 @@ export const layer = HttpApiBuilder.group(
           timeZone
         })
         if (lengthOf(period.from, period.to) > maxOverviewDays)
-          return yield* invalid("query.from", `Choose a period of at most ${maxOverviewDays} days.`)
+          return yield* invalidField("query.from", `Choose a period of at most ${maxOverviewDays} days.`)
         const [days, counts, latest] = yield* Effect.all(
           [figures.days(tenant, period), repo.counts(tenant), repo.list(tenant, { limit: latestSize })],
           { concurrency: 3 }

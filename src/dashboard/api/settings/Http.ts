@@ -1,7 +1,7 @@
 // Settings over HTTP.
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { invalid, LastOwner, NotFound, RateLimited, RoleRequired } from "../../../domain/Errors.ts"
+import { invalidField, LastOwner, NotFound, RateLimited, RoleRequired } from "../../../domain/Errors.ts"
 import { networks } from "../../../domain/networks.ts"
 import type { Role } from "../../../domain/Role.ts"
 import { Accounts } from "../../../merchants/accounts/Accounts.ts"
@@ -205,7 +205,10 @@ export const layer = HttpApiBuilder.group(
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         // Existing members keep their role: the link would change nothing.
         if ((yield* members.members(merchant.id)).some(({ email }) => email === payload.email))
-          return yield* invalid("body.email", "This person is already a member. Change the role in the list.")
+          return yield* invalidField(
+            "body.email",
+            "This person is already a member. Change the role in the list."
+          )
         const inviting = accounts.invite(user, merchant.name, {
           email: payload.email,
           merchantId: merchant.id,

@@ -86,8 +86,8 @@ const decodeTriggers = Schema.decodeUnknownEffect(
 )
 
 /**
- * Allows rows in any state, because a copy makes no moves (src/domain/moves.ts). Returns the effect that restores the
- * triggers.
+ * Allows rows in any state, because a copy makes no transitions (src/domain/transitions.ts). Returns the effect that
+ * restores the triggers.
  */
 export const suspendTriggers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

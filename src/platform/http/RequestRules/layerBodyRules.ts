@@ -7,7 +7,7 @@ import {
   IdempotencyKeyNotAccepted,
   InvalidJson,
   type InvalidRequest,
-  invalid,
+  invalidField,
   PayloadTooLarge,
   RequestTimeout,
   UnsupportedMediaType
@@ -23,7 +23,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 type BodyError = InvalidJson | InvalidRequest | PayloadTooLarge | RequestTimeout
 
-const unstorable = (path: string) => invalid(path, unstorableAdvice)
+const unstorable = (path: string) => invalidField(path, unstorableAdvice)
 
 /** The body's bytes, up to the limit and no further. */
 const readChunks = async (source: Request): Promise<Uint8Array | undefined> => {
@@ -85,7 +85,7 @@ const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServe
   if (!chunked && (length === undefined || length === "0")) return
   const text = yield* checkedBody(request)
   if (text.replace(/\s/g, "") !== "{}") {
-    return yield* invalid("body", "This endpoint takes no body: send none.")
+    return yield* invalidField("body", "This endpoint takes no body: send none.")
   }
 })
 

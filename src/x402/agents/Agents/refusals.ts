@@ -9,7 +9,7 @@ import {
   AgentPaused,
   AgentPayeeNotAllowed,
   InvalidApiKey,
-  invalid,
+  invalidField,
   RateLimited
 } from "../../../domain/Errors.ts"
 import { formatUsd } from "../../../domain/Money.ts"
@@ -20,7 +20,7 @@ import { resourceHostOf } from "../chooseRequirement.ts"
 export const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
   const host = resourceHostOf(resource)
   if (Option.isNone(host)) {
-    return yield* invalid(
+    return yield* invalidField(
       "body.resource",
       "Give the resource's http(s) URL, without credentials or control characters."
     )

@@ -1,10 +1,16 @@
-// Triggers that refuse every move that is not in the table of moves (src/domain/moves.ts). An allowed move costs the
-// evaluation of a WHEN clause and calls nothing. Migrations contain these statements as text: a change to the table of
-// moves needs a migration with the changed statements.
-import { type Entity, entities, type Move, movesOf, type Requirement } from "../../domain/moves.ts"
+// Triggers that refuse every state change that is not in the table of transitions (src/domain/transitions.ts). An
+// allowed one costs the evaluation of a WHEN clause and calls nothing. Migrations contain these statements as text: a
+// change to the table of transitions needs a migration with the changed statements.
+import {
+  type Entity,
+  entities,
+  type Requirement,
+  type Transition,
+  transitionsOf
+} from "../../domain/transitions.ts"
 
-/** The SQLSTATE of a refused move. */
-export const moveRefused = "QT001"
+/** The SQLSTATE of a refused transition. */
+export const transitionRefused = "QT001"
 
 type Row = "NEW" | "OLD"
 
@@ -77,9 +83,9 @@ const conditionOf = (entity: Entity, requirement: Requirement, row: Row): string
 
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-/** True if one of the moves matches. */
-const fits = (entity: Entity, moves: ReadonlyArray<Move>): string => {
-  const conditions = moves.map(({ from, requires, to }) =>
+/** True if one of the transitions matches. */
+const fits = (entity: Entity, transitions: ReadonlyArray<Transition>): string => {
+  const conditions = transitions.map(({ from, requires, to }) =>
     [
       ...(from === null ? [] : [`${stateOf[entity]("OLD")} = ${quoted(from)}`]),
       ...(to === null ? [] : [`${stateOf[entity]("NEW")} = ${quoted(to)}`]),
@@ -92,9 +98,9 @@ const fits = (entity: Entity, moves: ReadonlyArray<Move>): string => {
 }
 
 const triggersOf = (entity: Entity): ReadonlyArray<string> => {
-  const moves = movesOf(entity)
+  const transitions = transitionsOf(entity)
   const state = stateOf[entity]
-  const judged = moves.filter(({ from, to }) => from === to).map(({ from }) => from)
+  const judged = transitions.filter(({ from, to }) => from === to).map(({ from }) => from)
   const stays = [
     `${state("OLD")} = ${state("NEW")}`,
     ...judged.map((from) => `${state("OLD")} <> ${quoted(from ?? "")}`)
@@ -110,14 +116,14 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
       RAISE EXCEPTION '%: no move leads from % to %', TG_TABLE_NAME,
         CASE TG_OP WHEN 'INSERT' THEN 'none' ELSE ${state("OLD")} END,
         CASE TG_OP WHEN 'DELETE' THEN 'none' ELSE ${state("NEW")} END
-        USING ERRCODE = '${moveRefused}', TABLE = TG_TABLE_NAME;
+        USING ERRCODE = '${transitionRefused}', TABLE = TG_TABLE_NAME;
     END $$`,
     trigger(
       "created",
       "INSERT",
       fits(
         entity,
-        moves.filter(({ from }) => from === null)
+        transitions.filter(({ from }) => from === null)
       )
     ),
     trigger(
@@ -126,7 +132,7 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
       `${stay(identity[entity])} AND (
       (${stays})\n      OR ${fits(
         entity,
-        moves.filter(({ from, to }) => from !== null && to !== null)
+        transitions.filter(({ from, to }) => from !== null && to !== null)
       )})`
     ),
     trigger(
@@ -134,7 +140,7 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
       "DELETE",
       fits(
         entity,
-        moves.filter(({ to }) => to === null)
+        transitions.filter(({ to }) => to === null)
       )
     ),
     `
@@ -144,12 +150,12 @@ const triggersOf = (entity: Entity): ReadonlyArray<string> => {
 }
 
 /** Statements that create the triggers, in order. */
-export const moveTriggers: ReadonlyArray<string> = [
+export const transitionTriggers: ReadonlyArray<string> = [
   `
     CREATE OR REPLACE FUNCTION truncation_refused() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION '%: rows of money are not truncated', TG_TABLE_NAME
-        USING ERRCODE = '${moveRefused}', TABLE = TG_TABLE_NAME;
+        USING ERRCODE = '${transitionRefused}', TABLE = TG_TABLE_NAME;
     END $$`,
   ...entities.flatMap(triggersOf)
 ]

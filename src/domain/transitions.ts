@@ -1,5 +1,5 @@
 // Every state change that a payment, a claim, an incoming transfer, a refund or an x402 settlement may make.
-// Triggers refuse all others (src/platform/database/moveTriggers.ts), and the table of docs/contract.md,
+// Triggers refuse all others (src/platform/database/transitionTriggers.ts), and the table of docs/contract.md,
 // section 3 is generated from it. The statements that make the changes are written by hand.
 
 export const entities = [
@@ -19,7 +19,7 @@ export type Requirement =
   | "its money stays"
   | "its transfer is another"
 
-export interface Move {
+export interface Transition {
   readonly entity: Entity
   /** null: the row is created. */
   readonly from: string | null
@@ -31,28 +31,28 @@ export interface Move {
   readonly answer?: string
 }
 
-const moveOf =
+const transitionOf =
   (entity: Entity) =>
   (
     from: string | null,
     event: string,
     to: string | null,
-    more: Pick<Move, "answer" | "requires"> = {}
-  ): Move => ({ entity, from, event, to, ...more })
+    more: Pick<Transition, "answer" | "requires"> = {}
+  ): Transition => ({ entity, from, event, to, ...more })
 
-const payment = moveOf("payments")
-const claim = moveOf("claimed_transfers")
-const transfer = moveOf("incoming_transfers")
-const refund = moveOf("refunds")
-const settlement = moveOf("x402_settlements")
+const payment = transitionOf("payments")
+const claim = transitionOf("claimed_transfers")
+const transfer = transitionOf("incoming_transfers")
+const refund = transitionOf("refunds")
+const settlement = transitionOf("x402_settlements")
 
 const settles = "200; `payment.settled` is sent"
 
 /**
  * No update may change the columns that identify a row's money. An update that keeps a row's state is otherwise not
- * checked, unless the table has moves from that state to itself: then one of them must match.
+ * checked, unless the table has transitions from that state to itself: then one of them must match.
  */
-export const moves: ReadonlyArray<Move> = [
+export const transitions: ReadonlyArray<Transition> = [
   payment(null, "first use of an intent token", "pending", { answer: "201" }),
   payment(
     "pending",
@@ -116,15 +116,16 @@ export const moves: ReadonlyArray<Move> = [
   settlement("delivered", "another of its columns changes", "delivered", { requires: "its money stays" })
 ]
 
-export const movesOf = (entity: Entity): ReadonlyArray<Move> => moves.filter((move) => move.entity === entity)
+export const transitionsOf = (entity: Entity): ReadonlyArray<Transition> =>
+  transitions.filter((move) => move.entity === entity)
 
 /** States of an entity, in the order of the table. */
 export const statesOf = (entity: Entity): ReadonlyArray<string> => [
-  ...new Set(movesOf(entity).flatMap(({ from, to }) => [from, to].filter((state) => state !== null)))
+  ...new Set(transitionsOf(entity).flatMap(({ from, to }) => [from, to].filter((state) => state !== null)))
 ]
 
 /** Responses to requests that do not change a payment. `any` means every state. */
-const unchanged: ReadonlyArray<Omit<Move, "entity">> = [
+const responsesWithoutTransition: ReadonlyArray<Omit<Transition, "entity">> = [
   { from: "any", event: "the same token again", to: "unchanged", answer: "200 with the same payment" },
   {
     from: "pending",
@@ -149,7 +150,7 @@ const unchanged: ReadonlyArray<Omit<Move, "entity">> = [
 ]
 
 const order = [null, "any", ...statesOf("payments")]
-const shown = (state: string | null) =>
+const stateCell = (state: string | null) =>
   state === null ? "none" : statesOf("payments").includes(state) ? `\`${state}\`` : state
 
 /** The table of docs/contract.md, section 3: events that change a payment, and events that do not. */
@@ -157,9 +158,9 @@ export const paymentTable = (): string =>
   [
     "| From | By | To | Answer |",
     "|---|---|---|---|",
-    ...[...movesOf("payments").filter(({ from, to }) => from !== to), ...unchanged]
+    ...[...transitionsOf("payments").filter(({ from, to }) => from !== to), ...responsesWithoutTransition]
       .toSorted((left, right) => order.indexOf(left.from) - order.indexOf(right.from))
       .map(({ answer = "", event, from, to }) =>
-        `| ${shown(from)} | ${event} | ${shown(to)} | ${answer} |`.replace("|  |", "| |")
+        `| ${stateCell(from)} | ${event} | ${stateCell(to)} | ${answer} |`.replace("|  |", "| |")
       )
   ].join("\n")

@@ -7,11 +7,17 @@ import { PgClient } from "@effect/sql-pg"
 import { Glob, SQL } from "bun"
 import { Effect, Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { type Entity, entities, movesOf, paymentTable, statesOf } from "../../../src/domain/moves.ts"
+import {
+  type Entity,
+  entities,
+  paymentTable,
+  statesOf,
+  transitionsOf
+} from "../../../src/domain/transitions.ts"
 import { migrate } from "../../../src/platform/database/migrate.ts"
 import { migrations } from "../../../src/platform/database/migrations.ts"
-import { moveRefused, moveTriggers } from "../../../src/platform/database/moveTriggers.ts"
 import { sqlStateOf } from "../../../src/platform/database/sqlStateOf.ts"
+import { transitionRefused, transitionTriggers } from "../../../src/platform/database/transitionTriggers.ts"
 import { testDatabase } from "../../support/database.ts"
 import { ownDatabase } from "../../support/ownDatabase.ts"
 
@@ -213,8 +219,8 @@ for (const entity of entities)
       expect(Object.keys(states[entity]).toSorted()).toEqual([...all].toSorted())
     })
 
-    test("allows the moves in the table, and no other", async () => {
-      const moves = movesOf(entity).filter(({ requires }) => requires !== "it is of a refund")
+    test("allows the transitions in the table, and no other", async () => {
+      const transitions = transitionsOf(entity).filter(({ requires }) => requires !== "it is of a refund")
       const wanted = new Map<string, string>()
       const found = new Map<string, string>()
       await run(
@@ -223,8 +229,8 @@ for (const entity of entities)
             for (const to of [null, ...all]) {
               if (from === null && to === null) continue
               const name = `${from ?? "none"} to ${to ?? "none"}`
-              const isMove = moves.some((move) => move.from === from && move.to === to)
-              wanted.set(name, isMove || from === to ? "went through" : moveRefused)
+              const isTransition = transitions.some((move) => move.from === from && move.to === to)
+              wanted.set(name, isTransition || from === to ? "went through" : transitionRefused)
               const outcome = yield* outcomeOf(
                 from === null ? undefined : rowIn(entity, from),
                 moveTo(entity, from, to)
@@ -386,7 +392,7 @@ describe("a row that settles money", () => {
   ]
   for (const [what, before, statement, goes] of tried)
     test(what, async () =>
-      expect(await run(outcomeOf(before, statement))).toBe(goes ? "went through" : moveRefused)
+      expect(await run(outcomeOf(before, statement))).toBe(goes ? "went through" : transitionRefused)
     )
 })
 
@@ -453,7 +459,7 @@ for (const entity of entities)
             )
       })
     )
-    expect([...outcomes].filter(([, outcome]) => outcome !== moveRefused)).toEqual([])
+    expect([...outcomes].filter(([, outcome]) => outcome !== transitionRefused)).toEqual([])
   })
 
 /** Every function and trigger that refuses a move, with its statement in a migration. */
@@ -474,15 +480,15 @@ const missingFromMigrations = Effect.gen(function* () {
   const migrated = yield* refusals
   for (const begin of migrated.keys())
     if (begin.includes(" FUNCTION ")) yield* sql.unsafe(`DROP FUNCTION ${begin.split(" ").at(-1)} CASCADE`)
-  for (const statement of moveTriggers) yield* sql.unsafe(statement)
+  for (const statement of transitionTriggers) yield* sql.unsafe(statement)
   const wanted = yield* refusals
   return [...new Set([...migrated.keys(), ...wanted.keys()])]
     .filter((begin) => migrated.get(begin) !== wanted.get(begin))
     .map((begin) => {
-      const statement = moveTriggers.find(
+      const statement = transitionTriggers.find(
         (one) => one.trimStart().split(/ (?:AFTER|BEFORE) |\(/)[0] === begin
       )
-      return `The table of moves has changed. Write a migration ${statement === undefined ? `that drops the result of ${begin}` : `with:${statement}`}`
+      return `The table of transitions has changed. Write a migration ${statement === undefined ? `that drops the result of ${begin}` : `with:${statement}`}`
     })
 })
 
@@ -507,7 +513,7 @@ describe("the migrations create the table's triggers", () => {
   })
 })
 
-describe("the table of moves", () => {
+describe("the table of transitions", () => {
   test("equals that of docs/contract.md, section 3", () => {
     expect(readFileSync(join(root, "docs/contract.md"), "utf8")).toContain(`\n${paymentTable()}\n`)
   })
