@@ -5,7 +5,7 @@ import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { networks } from "../domain/networks.ts"
 import { misspeltVariables } from "../platform/AppConfig/misspeltVariables.ts"
-import { siblingIn } from "../platform/AppConfig/processCount.ts"
+import { processSlotIn } from "../platform/AppConfig/processCount.ts"
 import { variables } from "../platform/AppConfig/settings.ts"
 import { startWarnings } from "../platform/AppConfig/startWarnings.ts"
 import { AppConfig } from "../platform/AppConfig.ts"
@@ -27,7 +27,7 @@ const announce = Layer.effectDiscard(
       )
     )
     // If there are several processes, only the first announces the service.
-    if (Option.exists(config.sibling, ({ isFirst }) => !isFirst)) return
+    if (Option.exists(config.processSlot, ({ isFirst }) => !isFirst)) return
     const say = config.environment === "production" ? Effect.logInfo : Console.log
     const database =
       config.database._tag === "Postgres"
@@ -47,8 +47,8 @@ const announce = Layer.effectDiscard(
 
 /** Log lines say which of several processes wrote them. */
 const withProcessNumber = (env: Readonly<Record<string, string | undefined>>) => {
-  const sibling = siblingIn(env)
-  return Effect.annotateLogs(sibling === undefined ? {} : { process: sibling.number })
+  const processSlot = processSlotIn(env)
+  return Effect.annotateLogs(processSlot === undefined ? {} : { process: processSlot.number })
 }
 
 /** The reason why the start failed, as a sentence with the setting to change. */

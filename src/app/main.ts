@@ -1,11 +1,11 @@
 // Starts the service configured by the environment: this process, or WORKERS of them.
 import { availableParallelism } from "node:os"
 import { extname } from "node:path"
-import { requestedProcesses, siblingIn } from "../platform/AppConfig/processCount.ts"
+import { processSlotIn, requestedProcesses } from "../platform/AppConfig/processCount.ts"
 import { supervise } from "../platform/processes/supervise.ts"
 
 const count =
-  siblingIn(process.env) === undefined
+  processSlotIn(process.env) === undefined
     ? requestedProcesses(process.env, { cores: availableParallelism(), platform: process.platform })
     : 1
 

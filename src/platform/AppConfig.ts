@@ -19,7 +19,7 @@ import { ConfigRefusal, type RefusedSetting, wrongSetting } from "./AppConfig/Co
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
 import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
-import { type Sibling, siblingIn, whySingleProcess, whyTooMany } from "./AppConfig/processCount.ts"
+import { type ProcessSlot, processSlotIn, whySingleProcess, whyTooMany } from "./AppConfig/processCount.ts"
 import {
   baseUrlFormat,
   encryptionFormat,
@@ -202,10 +202,10 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   // The operator may have copied the generated mnemonic into the live setting.
   const [shared] = sharedMnemonics(mnemonics)
   if (shared !== undefined) return yield* ConfigRefusal.of([shared])
-  const sibling = Option.fromUndefinedOr(siblingIn(env))
+  const processSlot = Option.fromUndefinedOr(processSlotIn(env))
   /** One process's share of an instance's connections. */
   const shareOf = (connections: number) =>
-    Option.match(sibling, {
+    Option.match(processSlot, {
       onNone: () => connections,
       onSome: ({ of }) => Math.max(1, Math.floor(connections / of))
     })
@@ -218,7 +218,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     host: settings.host,
     baseUrl,
     environment,
-    sibling,
+    processSlot,
     connections: { database: shareOf(settings.connections), replica: shareOf(replicaConnections) },
     database: Option.match(settings.databaseUrl, {
       onSome: (url) => ({ _tag: "Postgres", url: Redacted.make(url) }) as const,
@@ -280,7 +280,7 @@ export class AppConfig extends Context.Service<
     readonly baseUrl: string
     readonly environment: "development" | "production"
     /** This process among the instance's processes; none if it is the only one. */
-    readonly sibling: Option.Option<Sibling>
+    readonly processSlot: Option.Option<ProcessSlot>
     /** This process's share of the connections that may be open at a time. */
     readonly connections: { readonly database: number; readonly replica: number }
     readonly database:

@@ -17,13 +17,14 @@ import { misspeltVariables } from "../../platform/AppConfig/misspeltVariables.ts
 import { variables } from "../../platform/AppConfig/settings.ts"
 import { startWarnings } from "../../platform/AppConfig/startWarnings.ts"
 import { AppConfig } from "../../platform/AppConfig.ts"
+import { maxClockSkewSeconds } from "../../platform/database/DatabaseClock.ts"
 import { causeOf } from "../../platform/database/migrate.ts"
 import { RateLimiter } from "../../platform/limits/RateLimiter.ts"
 import { mailTransport } from "../../platform/mail/mailTransport.ts"
 import { layerOpenNetworks, Networks } from "../../platform/Networks.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { databaseFindings } from "./doctor/databaseFindings.ts"
-import { type Finding, failure, ok, toleratedSeconds, warning } from "./doctor/Finding.ts"
+import { type Finding, failure, ok, warning } from "./doctor/Finding.ts"
 import { liveFindings } from "./doctor/liveFindings.ts"
 import { walletFinding } from "./doctor/walletFinding.ts"
 import { json, print } from "./flags.ts"
@@ -91,7 +92,7 @@ const nodeFinding = (env: Env, url: string) =>
       )
     const { number, timestamp } = yield* node.call("eth_getBlockByNumber", ["latest", false], Head)
     const age = ageOf(timestamp)
-    if (age < -toleratedSeconds)
+    if (age < -maxClockSkewSeconds)
       return failure(
         about,
         `Its newest block is ${-age} s in the future: the node is wrong, or this machine's clock is behind. Check this machine's NTP.`

@@ -9,7 +9,7 @@ import { AppConfig } from "../../platform/AppConfig.ts"
 import { jsonResponse } from "../../platform/http/jsonResponse.ts"
 import { RequestId } from "../../platform/http/RequestContext.ts"
 import { envelopeResponse } from "../../platform/http/ResponseEnvelope.ts"
-import { acceptsGzip, isKnown } from "../../platform/pages/BrowserBundle.ts"
+import { acceptsGzip, matchesIfNoneMatch } from "../../platform/pages/BrowserBundle.ts"
 import { icon } from "../../platform/pages/icon.ts"
 import { pageHeaders } from "../../platform/pages/pageHeaders.ts"
 import { documentNames, documents } from "./documents.ts"
@@ -46,7 +46,7 @@ const fileResponse = ({ bytes, contentType, etag, gzip, policy }: SiteFile) =>
       vary: "accept-encoding",
       ...(policy === undefined ? { "cache-control": "no-cache", etag } : pageHeaders(policy))
     }
-    if (policy === undefined && isKnown(headers["if-none-match"], etag))
+    if (policy === undefined && matchesIfNoneMatch(headers["if-none-match"], etag))
       return HttpServerResponse.empty({ status: 304, headers: own })
     return acceptsGzip(headers["accept-encoding"])
       ? HttpServerResponse.uint8Array(gzip, { contentType, headers: { ...own, "content-encoding": "gzip" } })

@@ -48,8 +48,8 @@ const place = async (): Promise<string | undefined> => {
 }
 
 /** In a clone: builds the site and the packages in the background, so that the first reader does not wait for them. */
-export const buildAhead: Effect.Effect<void, never, AppConfig> = Effect.map(AppConfig, ({ sibling }) => {
-  if (Option.exists(sibling, ({ isFirst }) => !isFirst)) return
+export const buildAhead: Effect.Effect<void, never, AppConfig> = Effect.map(AppConfig, ({ processSlot }) => {
+  if (Option.exists(processSlot, ({ isFirst }) => !isFirst)) return
   // One after the other: together they take twice as long to show the first page.
   void place().then(buildPackages)
 })

@@ -8,21 +8,20 @@ import { plusMillis } from "../../domain/plusMillis.ts"
 import type { Alert } from "../../platform/alerts/Alert.ts"
 import { Alerts } from "../../platform/alerts/Alerts.ts"
 import { ClockRepo } from "../../platform/database/ClockRepo.ts"
-import { clockOf, secondsAhead } from "../../platform/database/DatabaseClock.ts"
+import { clockOf, maxClockSkewSeconds, secondsAhead } from "../../platform/database/DatabaseClock.ts"
 import { Networks } from "../../platform/Networks.ts"
 import { startPeriodic } from "../../platform/workers/startWorker.ts"
 
 const checkInterval = "30 seconds"
-const tolerated = 20
 /**
  * Instances share the alert. An instance with a correct clock closes an alert of this age, because the
  * instance that raised it may have been replaced; an instance that is still wrong raises it again.
  */
-const renewedMillis = 6 * 3_600_000
+const staleAlertMillis = 6 * 3_600_000
 /** How often an instance with a correct clock looks for such an alert. */
-const checkedMillis = 600_000
+const recheckMillis = 600_000
 /** Longer than a wrong instance takes to raise it again: the alert then reopens without a notification. */
-const resumedMillis = 300_000
+const reopenMillis = 300_000
 
 const make = Effect.gen(function* () {
   const chain = yield* ChainVerifier
@@ -36,7 +35,7 @@ const make = Effect.gen(function* () {
    * The time at which the alert of a correct clock was last resolved, so that not every reading resolves it
    * again.
    */
-  const right = new Map<string, number>()
+  const resolvedAt = new Map<string, number>()
 
   /** Alerts always use the database's time: a wrong clock would make them look old, or date them ahead. */
   const byDatabase = <A>(work: (now: Date) => Effect.Effect<A>) =>
@@ -49,8 +48,8 @@ const make = Effect.gen(function* () {
     })
 
   const judge = Effect.fnUntraced(function* (subject: string, what: string, ahead: number) {
-    if (Math.abs(ahead) > tolerated) {
-      right.delete(subject)
+    if (Math.abs(ahead) > maxClockSkewSeconds) {
+      resolvedAt.delete(subject)
       const alert: Alert = {
         kind: "clock_skew",
         tenant: Option.none(),
@@ -58,16 +57,20 @@ const make = Effect.gen(function* () {
         message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
       }
       return yield* byDatabase((at) =>
-        alerts.raise({ ...alert, resumesSince: plusMillis(at, -resumedMillis) })
+        alerts.raise({ ...alert, resumesSince: plusMillis(at, -reopenMillis) })
       )
     }
     const now = yield* Clock.currentTimeMillis
-    const last = right.get(subject)
-    if (last !== undefined && now - last < checkedMillis) return
+    const last = resolvedAt.get(subject)
+    if (last !== undefined && now - last < recheckMillis) return
     yield* byDatabase((at) =>
-      alerts.resolve("clock_skew", subject, last === undefined ? undefined : plusMillis(at, -renewedMillis))
+      alerts.resolve(
+        "clock_skew",
+        subject,
+        last === undefined ? undefined : plusMillis(at, -staleAlertMillis)
+      )
     )
-    right.set(subject, now)
+    resolvedAt.set(subject, now)
   })
 
   const withDatabase = Effect.gen(function* () {

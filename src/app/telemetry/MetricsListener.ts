@@ -38,13 +38,13 @@ const listen = ({ host, port }: { readonly host: string; readonly port: number }
 
 /** Listens if METRICS_PORT is set. Each of several processes has its own port, counted up from there. */
 export const layer: Layer.Layer<never, MetricsRefusal, AppConfig> = Layer.effectDiscard(
-  Effect.flatMap(AppConfig, ({ metrics, sibling }) =>
+  Effect.flatMap(AppConfig, ({ metrics, processSlot }) =>
     Option.match(metrics, {
       onNone: () => Effect.void,
       onSome: ({ host, port }) =>
         listen({
           host,
-          port: port + Option.match(sibling, { onNone: () => 0, onSome: ({ number }) => number - 1 })
+          port: port + Option.match(processSlot, { onNone: () => 0, onSome: ({ number }) => number - 1 })
         })
     })
   )

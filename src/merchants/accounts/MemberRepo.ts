@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
     WHERE o.merchant_id = ${merchantId} AND o.user_id <> ${userId} AND o.role = 'owner')`
 
   /** Runs `write` under the merchant's lock, after checking that the requester is still permitted. */
-  const changing = Effect.fn("MemberRepo.changing")(function* (
+  const changeMember = Effect.fn("MemberRepo.changing")(function* (
     { by, merchantId, userId }: MemberChangeOf,
     write: Statement.Statement<unknown>,
     { ends, selfMay }: { readonly ends: boolean; readonly selfMay: boolean }
@@ -117,7 +117,7 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     remove: (change) =>
-      changing(
+      changeMember(
         change,
         sql`
           DELETE FROM merchant_members WHERE merchant_id = ${change.merchantId} AND user_id = ${change.userId}
@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
       ),
 
     changeRole: (change, role) =>
-      changing(
+      changeMember(
         change,
         sql`
           UPDATE merchant_members SET role = ${role}

@@ -126,7 +126,7 @@ const isBase64Of = (bytes: number) => (secret: string) =>
   Option.exists(Option.getSuccess(Base64.decode(secret)), (decoded) => decoded.length === bytes)
 
 /** `kid:secret` pairs with unique ids. */
-const keyed = (holds: (secret: string) => boolean) =>
+const keyedSecrets = (holds: (secret: string) => boolean) =>
   list((all) => {
     const pairs = toKeyedSecrets(all)
     return (
@@ -135,8 +135,8 @@ const keyed = (holds: (secret: string) => boolean) =>
       new Set(pairs.map(({ kid }) => kid)).size === pairs.length
     )
   })
-export const signingSecrets = keyed((secret) => secret.length >= 32)
-export const encryptionKeys = keyed(isBase64Of(32))
+export const signingSecrets = keyedSecrets((secret) => secret.length >= 32)
+export const encryptionKeys = keyedSecrets(isBase64Of(32))
 
 export const toKeyedSecrets = (pairs: ReadonlyArray<string>): ReadonlyArray<KeyedSecret> =>
   pairs.map((pair) => {

@@ -54,7 +54,7 @@ export const requestedProcesses = (
 }
 
 /** The index of a process among the processes of an instance. */
-export interface Sibling {
+export interface ProcessSlot {
   readonly number: number
   readonly of: number
   /** True for the first process since the supervisor started: it checks that the port is free, and reports for all. */
@@ -64,12 +64,16 @@ export interface Sibling {
 /** Only the supervisor sets this. */
 const variable = "QUITTANCE_PROCESS"
 
-export const siblingVariable = ({ number, of, isFirst }: Sibling): Readonly<Record<string, string>> => ({
+export const processSlotVariable = ({
+  number,
+  of,
+  isFirst
+}: ProcessSlot): Readonly<Record<string, string>> => ({
   [variable]: `${number}/${of}${isFirst ? " first" : ""}`
 })
 
 /** This process's index; undefined if it is the only process. */
-export const siblingIn = (env: Readonly<Record<string, string | undefined>>): Sibling | undefined => {
+export const processSlotIn = (env: Readonly<Record<string, string | undefined>>): ProcessSlot | undefined => {
   const match = /^(\d+)\/(\d+)( first)?$/.exec(env[variable] ?? "")
   return match === null
     ? undefined

@@ -49,8 +49,8 @@ const mnemonicSetting = ({ wallets }: Network, origin = "") =>
   )
 const weiFormat = "a whole number of wei, in digits"
 /** At most about a thousand years, so that Postgres can store a time that long ago. */
-const lasting = codecs.duration(Duration.seconds(1), Duration.days(365_000))
-const lastingFormat = "a duration in d, h, m or s, from 1s to 365000d"
+const longDuration = codecs.duration(Duration.seconds(1), Duration.days(365_000))
+const longDurationFormat = "a duration in d, h, m or s, from 1s to 365000d"
 
 /** Coinbase Smart Wallet's factory, and Safe's proxy factory 1.4.1. */
 const knownFactories = [
@@ -177,8 +177,13 @@ export const settings = {
     "an https address, with {address} and {amount} where they belong"
   ),
   trustedProxyHops: setting("TRUSTED_PROXY_HOPS", codecs.integer(0, 16), "a number from 0 to 16", 0),
-  paymentExpiry: setting("PAYMENT_EXPIRY", lasting, lastingFormat, Duration.hours(24)),
-  webhookAttemptRetention: setting("WEBHOOK_ATTEMPT_RETENTION", lasting, lastingFormat, Duration.days(30)),
+  paymentExpiry: setting("PAYMENT_EXPIRY", longDuration, longDurationFormat, Duration.hours(24)),
+  webhookAttemptRetention: setting(
+    "WEBHOOK_ATTEMPT_RETENTION",
+    longDuration,
+    longDurationFormat,
+    Duration.days(30)
+  ),
   rateLimitPerKey: setting(
     "RATE_LIMIT_PER_KEY",
     codecs.integer(1, 1_000_000),

@@ -28,9 +28,9 @@ const exposureWarnings = (
 /** Warns that limits in memory are separate for each process. */
 const unsharedLimits = ({
   redisUrl,
-  sibling
-}: Pick<typeof AppConfig.Service, "redisUrl" | "sibling">): ReadonlyArray<string> =>
-  Option.match(sibling, {
+  processSlot
+}: Pick<typeof AppConfig.Service, "redisUrl" | "processSlot">): ReadonlyArray<string> =>
+  Option.match(processSlot, {
     onNone: () => [],
     onSome: ({ of }) =>
       Option.isSome(redisUrl)
@@ -61,7 +61,7 @@ const ignoredParameters = ({ database, redisUrl, replicaUrl, smtp }: Addresses):
 }
 
 export const startWarnings = (
-  config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host" | "sibling"> & Addresses
+  config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host" | "processSlot"> & Addresses
 ): ReadonlyArray<string> => [
   ...exposureWarnings(config),
   ...unsharedLimits(config),

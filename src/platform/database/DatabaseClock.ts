@@ -6,7 +6,9 @@ import { ClockRepo } from "./ClockRepo.ts"
 
 const checkInterval = "15 seconds"
 /** Smaller differences are ignored, so that time does not jump back and forth. */
-const toleratedSeconds = 0.5
+const ignoredSeconds = 0.5
+/** Seconds by which two clocks may differ. A greater difference is reported to the operator. */
+export const maxClockSkewSeconds = 20
 
 /** The seconds by which this machine is ahead of another clock, which was read between two readings of ours. */
 export const secondsAhead = (beforeMillis: number, afterMillis: number, otherMillis: number): number => {
@@ -35,8 +37,7 @@ const make = Effect.gen(function* () {
     const now = yield* database.now
     const ahead = secondsAhead(before, machine.currentTimeMillisUnsafe(), now.getTime())
     const difference = Math.abs(ahead * 1000 - aheadMillis)
-    if (difference > toleratedSeconds * 1000)
-      aheadMillis = Math.abs(ahead) > toleratedSeconds ? ahead * 1000 : 0
+    if (difference > ignoredSeconds * 1000) aheadMillis = Math.abs(ahead) > ignoredSeconds ? ahead * 1000 : 0
   })
   yield* measure
   yield* startPeriodic(

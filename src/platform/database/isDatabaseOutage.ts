@@ -7,7 +7,7 @@ import { sqlStateOf } from "./sqlStateOf.ts"
  * SQLSTATEs of a server that cannot serve now: no such database, exhausted resources, operator's intervention, a
  * standby; or a table or column that a rollback or a person removed.
  */
-const outage = /^(3D000|53|57P0|58|25006|42P01|42703)/
+const outageStates = /^(3D000|53|57P0|58|25006|42P01|42703)/
 
 const isOutage = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
@@ -20,7 +20,7 @@ const isOutage = (error: unknown): boolean => {
     case "StatementTimeoutError":
       return true
     default:
-      return outage.test(sqlStateOf(error))
+      return outageStates.test(sqlStateOf(error))
   }
 }
 

@@ -12,7 +12,7 @@ const commits = "pg_logical_emit_message(true, 'quittance', '') IS NOT NULL"
 const presence = (tables: ReadonlyArray<string>) => `
   NOT EXISTS (SELECT FROM unnest('{${tables.join(",")}}'::text[]) AS name WHERE to_regclass(name) IS NULL)`
 /** SQLSTATEs of an engine or a role without this function. */
-const isMissing = /^(42883|42501|0A000)/
+const missingFunctionStates = /^(42883|42501|0A000)/
 
 /** If the system does not report the space, or the database is a server's, a commit decides. */
 const hasSpace = Effect.map(
@@ -28,7 +28,7 @@ const takesWrites = Effect.fnUntraced(function* (present: string) {
     .executeValues(`SELECT ${isPrimary} AND ${present} AND ${commits}`, [])
     .pipe(
       Effect.catch((error) =>
-        isMissing.test(sqlStateOf(error))
+        missingFunctionStates.test(sqlStateOf(error))
           ? connection.executeValues(`SELECT ${isPrimary} AND ${present}`, [])
           : Effect.fail(error)
       )

@@ -8,14 +8,14 @@ import { BoundedMap } from "../../domain/BoundedMap.ts"
 /** The request's id, in the envelope, the header `x-request-id` and the log. */
 export const RequestId = Context.Reference<string>("quittance/platform/RequestId", { defaultValue: () => "" })
 
-const sane = /^[A-Za-z0-9._-]{1,128}$/
+const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
 
 const processPrefix = crypto.randomUUID().replaceAll("-", "").slice(0, 12)
 let counter = 0
 
 /** The caller's own id if it is a sane token, otherwise a new one. */
 export const requestIdOf = (inbound: string | undefined): string => {
-  if (inbound !== undefined && sane.test(inbound)) return inbound
+  if (inbound !== undefined && requestIdPattern.test(inbound)) return inbound
   counter = (counter + 1) % Number.MAX_SAFE_INTEGER
   return `req_${processPrefix}${counter.toString(36).padStart(6, "0")}`
 }

@@ -32,8 +32,8 @@ export const runToEnd = <A, E, R>(request: Effect.Effect<A, E, R>) =>
 /** Listens on HOST and PORT, with the other processes of the instance, after `Starting` has left the port. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const { port, host: hostname, sibling } = yield* AppConfig
+    const { port, host: hostname, processSlot } = yield* AppConfig
     yield* (yield* Starting).leave
-    return layerOf(Option.isNone(sibling) ? { port, hostname } : { port, hostname, reusePort: true })
+    return layerOf(Option.isNone(processSlot) ? { port, hostname } : { port, hostname, reusePort: true })
   })
 )

@@ -45,10 +45,10 @@ const answer = (path: string, what: string) => {
 export const layer: Layer.Layer<never, never, AppConfig> = Layer.effect(
   Starting,
   Effect.gen(function* () {
-    const { host: hostname, port, sibling } = yield* AppConfig
+    const { host: hostname, port, processSlot } = yield* AppConfig
     let what = "the database"
-    const isAlone = Option.isNone(sibling)
-    const isFirst = Option.exists(sibling, (own) => own.isFirst)
+    const isAlone = Option.isNone(processSlot)
+    const isFirst = Option.exists(processSlot, (own) => own.isFirst)
     if (isFirst) yield* checkPortIsFree({ port, hostname })
     const server =
       isAlone || isFirst

@@ -7,13 +7,13 @@ export const unstorableAdvice = "Send text without U+0000 and without unpaired s
 const isUnstorable = (text: string): boolean => text.includes("\u0000") || !text.isWellFormed()
 
 /** Escapes that may stand for such text. Almost no body has one. */
-const suspicious = /\\u(?:0000|d[89a-f])/i
+const suspiciousEscape = /\\u(?:0000|d[89a-f])/i
 
 const maxPathLength = 200
 
 /** The first place in a JSON document with such text; undefined if there is none. `value` is the parsed text. */
 export const unstorablePlace = (text: string, value: unknown): string | undefined => {
-  if (!suspicious.test(text)) return undefined
+  if (!suspiciousEscape.test(text)) return undefined
   // An explicit stack, because bodies may nest deeper than calls.
   const open: Array<readonly [string, unknown]> = [["body", value]]
   while (true) {

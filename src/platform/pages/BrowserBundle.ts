@@ -85,7 +85,7 @@ export const acceptsGzip = (header: string | undefined): boolean =>
   })
 
 /** True if the client has the content, by its tag (RFC 9110, 13.1.2). */
-export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
+export const matchesIfNoneMatch = (ifNoneMatch: string | undefined, etag: string): boolean =>
   (ifNoneMatch ?? "").split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
 /**
@@ -114,7 +114,7 @@ export const bundleResponse = (
           }
         : {})
     }
-    if (options.crossOrigin && isKnown(headers["if-none-match"], etag))
+    if (options.crossOrigin && matchesIfNoneMatch(headers["if-none-match"], etag))
       return HttpServerResponse.empty({ status: 304, headers: shared })
     return HttpServerResponse.uint8Array(zipped ? gzip : bytes, {
       contentType: `${options.contentType ?? "text/javascript"}; charset=utf-8`,

@@ -14,7 +14,7 @@ const ignore = () => undefined
 
 const make = Effect.gen(function* () {
   const config = yield* AppConfig
-  if (Option.isNone(config.sibling)) return
+  if (Option.isNone(config.processSlot)) return
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       process.on("disconnect", stop)

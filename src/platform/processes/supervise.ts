@@ -1,7 +1,7 @@
 // Runs several processes of the service on one port: starts them, restarts those that end, and stops all of them. It
 // loads nothing of the service and no Effect, which would add two thirds to its memory.
 import type { Subprocess } from "bun"
-import { siblingVariable } from "../AppConfig/processCount.ts"
+import { processSlotVariable } from "../AppConfig/processCount.ts"
 
 /** The message that a process sends once it is ready. */
 export const readyMessage = "ready"
@@ -38,7 +38,7 @@ const spawn = (number: number, of: number, isFirst: boolean): ServiceProcess => 
   const ready = Promise.withResolvers<boolean>()
   let readyAt: number | undefined
   const child = Bun.spawn([process.execPath, ...process.execArgv, Bun.main], {
-    env: { ...process.env, ...siblingVariable({ number, of, isFirst }) },
+    env: { ...process.env, ...processSlotVariable({ number, of, isFirst }) },
     stdio: ["inherit", "inherit", "inherit"],
     serialization: "json",
     ipc: (message: unknown) => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import {
   processCount,
+  processSlotIn,
+  processSlotVariable,
   requestedProcesses,
-  siblingIn,
-  siblingVariable,
   whySingleProcess,
   whyTooMany
 } from "../../../src/platform/AppConfig/processCount.ts"
@@ -50,11 +50,11 @@ describe("How many processes serve", () => {
   })
 
   test("a process knows its number", () => {
-    for (const sibling of [
+    for (const processSlot of [
       { number: 1, of: 2, isFirst: true },
       { number: 12, of: 16, isFirst: false }
     ])
-      expect(siblingIn(siblingVariable(sibling))).toEqual(sibling)
-    expect(siblingIn({})).toBeUndefined()
+      expect(processSlotIn(processSlotVariable(processSlot))).toEqual(processSlot)
+    expect(processSlotIn({})).toBeUndefined()
   })
 })

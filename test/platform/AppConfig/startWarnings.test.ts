@@ -10,7 +10,7 @@ const addresses = {
 } as const
 
 const warned = (environment: "development" | "production", baseUrl: string, host = "127.0.0.1") =>
-  startWarnings({ ...addresses, environment, baseUrl, host, sibling: Option.none() }).join()
+  startWarnings({ ...addresses, environment, baseUrl, host, processSlot: Option.none() }).join()
 
 test("production without TLS is warned about, except on this machine", () => {
   for (const baseUrl of ["http://pay.example.com", "http://10.0.0.7:8787", "http://[2001:db8::1]"])
@@ -36,7 +36,7 @@ test("processes that count requests separately are warned about", () => {
     environment: "production",
     baseUrl: "https://pay.example.com",
     host: "127.0.0.1",
-    sibling: Option.some({ number: 1, of: 3, isFirst: true })
+    processSlot: Option.some({ number: 1, of: 3, isFirst: true })
   } as const
   expect(startWarnings({ ...config, redisUrl: Option.none() })).toEqual([
     expect.stringMatching(
@@ -52,7 +52,7 @@ test("address parameters without effect are listed", () => {
     environment: "production",
     baseUrl: "https://pay.example.com",
     host: "127.0.0.1",
-    sibling: Option.none(),
+    processSlot: Option.none(),
     database: {
       _tag: "Postgres",
       url: Redacted.make("postgres://u:p@db/shop?pgbouncer=true&sslmode=require")

@@ -8,6 +8,3 @@ export interface Finding {
 export const ok = (about: string, message: string): Finding => ({ about, level: "ok", message })
 export const warning = (about: string, message: string): Finding => ({ about, level: "warning", message })
 export const failure = (about: string, message: string): Finding => ({ about, level: "failure", message })
-
-/** Seconds by which two clocks may differ. */
-export const toleratedSeconds = 20

@@ -8,6 +8,7 @@ import { ReceiverBlacklistRepo } from "../../../merchants/ReceiverBlacklistRepo.
 import { AppConfig } from "../../../platform/AppConfig.ts"
 import * as Database from "../../../platform/Database.ts"
 import { ClockRepo } from "../../../platform/database/ClockRepo.ts"
+import { maxClockSkewSeconds } from "../../../platform/database/DatabaseClock.ts"
 import { DatabaseRefusal } from "../../../platform/database/DatabaseRefusal.ts"
 import { fullDisk } from "../../../platform/database/fullDisk.ts"
 import { isReadOnly } from "../../../platform/database/makeReadOnly.ts"
@@ -16,7 +17,7 @@ import { EndpointUrlRepo } from "../../../webhooks/EndpointUrlRepo.ts"
 import { BacklogRepo } from "../../telemetry/BacklogRepo.ts"
 import { stalledQueues, unreadNetworks } from "../../telemetry/stalledWork.ts"
 import { endpointFindings } from "./endpointFindings.ts"
-import { failure, ok, toleratedSeconds, warning } from "./Finding.ts"
+import { failure, ok, warning } from "./Finding.ts"
 import { secretFindings } from "./secretFindings.ts"
 
 /** SQLSTATEs of a database on which this release has not started yet: a table or a column is missing. */
@@ -41,7 +42,7 @@ const workFindings = Effect.gen(function* () {
 const clockFinding = Effect.gen(function* () {
   const repo = yield* ClockRepo
   const ahead = Math.round((Date.now() - (yield* repo.now).getTime()) / 1000)
-  return Math.abs(ahead) > toleratedSeconds
+  return Math.abs(ahead) > maxClockSkewSeconds
     ? failure(
         "database",
         `Its clock is ${Math.abs(ahead)} s ${ahead > 0 ? "behind" : "ahead of"} this machine's. Synchronise both with NTP.`
