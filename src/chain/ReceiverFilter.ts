@@ -64,7 +64,7 @@ const makeFilter = (topics: ReadonlyArray<Hex> | undefined): ReceiverFilter => {
 /** Every transfer of the token. */
 export const everyTransfer: ReceiverFilter = makeFilter(undefined)
 
-/** Transfers that reach or leave one of these addresses; every transfer if there are more than `most`. */
+/** Transfers that reach or leave one of these addresses; every transfer if there are more than `max`. */
 export const receiverFilter = (
   addresses: ReadonlyArray<Address>,
   max: number = maxFiltered

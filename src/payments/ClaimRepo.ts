@@ -14,7 +14,7 @@ const decodeDropped = Schema.decodeUnknownEffect(
     Schema.Struct({
       ...PaymentRow.fields,
       claimed_transaction_id: HashBytes,
-      is_noted: Schema.Boolean,
+      is_recorded: Schema.Boolean,
       nonces: Schema.Array(Schema.BigIntFromString)
     })
   ),
@@ -40,7 +40,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
         FOR NO KEY UPDATE
       ), locked_transfer AS (${lockedTransfer(sql, claiming)}
       ), former_transfer AS (
-        -- Locked: the chain reader has noted its return before, or reads it again afterwards.
+        -- Locked: the chain reader has recorded its return before, or reads it again afterwards.
         SELECT t.id, t.dropped_at
         FROM locked_payment JOIN claimed_transfers c ON c.payment_id = locked_id JOIN incoming_transfers t
           ON t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
@@ -99,7 +99,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
             ) newest WHERE ${hasNonce}`
       const rows = yield* sql`
         SELECT ${sql.literal(paymentColumns("p."))}, c.transaction_id AS claimed_transaction_id,
-          c.dropped_at IS NOT NULL AS is_noted, coalesce((
+          c.dropped_at IS NOT NULL AS is_recorded, coalesce((
             SELECT array_agg(DISTINCT a.nonce::text) FROM payment_attempts a
             WHERE a.payment_id = p.id AND a.payer_address = p.payer_address AND a.nonce IS NOT NULL), '{}') AS nonces
         FROM (
@@ -114,7 +114,7 @@ const make = (sql: SqlClient.SqlClient): ClaimStore => {
         (row): DroppedClaim => ({
           payment: toPayment(row),
           transactionId: row.claimed_transaction_id,
-          isRecorded: row.is_noted,
+          isRecorded: row.is_recorded,
           nonces: row.nonces
         })
       )

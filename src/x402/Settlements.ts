@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
       case "Refused": {
         if (!check.final) return settlement
         // The money has moved. If another transfer settled the payment first, this is a second transfer,
-        // under the transaction noted here.
+        // under the transaction recorded here.
         switch (check.error._tag) {
           case "PaymentReportConflict":
             return yield* fail(settlement, alreadySettled)

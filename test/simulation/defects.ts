@@ -69,8 +69,8 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "transfers of replaced blocks are not dropped",
     file: "src/payments/TransferRepo/chainReadingSql.ts",
-    from: "match_at = NULL\n          FROM moved WHERE",
-    to: "match_at = NULL\n          FROM moved WHERE false AND"
+    from: "match_at = NULL\n          FROM advanced_cursor WHERE",
+    to: "match_at = NULL\n          FROM advanced_cursor WHERE false AND"
   },
   {
     name: "a reported payment fails by its age",
@@ -89,7 +89,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a wallet is told to pay while its transfer is still to be matched",
     file: "src/payments/AttemptRepo.ts",
-    from: `WHERE \${unclaimed(of)} AND t.match_at IS NOT NULL`,
+    from: `WHERE \${isUnclaimed(of)} AND t.match_at IS NOT NULL`,
     to: "WHERE false AND t.match_at IS NOT NULL"
   },
   {

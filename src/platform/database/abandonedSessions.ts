@@ -13,7 +13,7 @@ const checkInterval = "1500 millis"
 const times = 4
 
 /**
- * The connector notes each closed socket. While its scope lives, `swept` ends, through `sweeper`, the sessions that
+ * The connector records each closed socket. While its scope lives, `swept` ends, through `sweeper`, the sessions that
  * still wait behind them.
  */
 export const abandonedSessions = <E>(connector: Connector, sweeper: Layer.Layer<SqlClient.SqlClient, E>) => {

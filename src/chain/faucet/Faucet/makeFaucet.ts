@@ -1,4 +1,4 @@
-// The faucet on a real chain: reserves under the limits, broadcasts, waits until the grant is mined. A supervised
+// The faucet on a real chain: reserves under the limits, broadcasts, waits until the grant is mined. A worker's
 // fiber finishes what a crash or a stuck fee left open.
 
 import { DateTime, type Duration, Effect, Option, Redacted, Schedule, type Scope } from "effect"
