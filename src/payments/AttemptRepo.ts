@@ -281,7 +281,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    hasUndecidedReport: Effect.fn("AttemptRepo.awaitsReported")(function* (paymentId, payer, at) {
+    hasUndecidedReport: Effect.fn("AttemptRepo.hasUndecidedReport")(function* (paymentId, payer, at) {
       const rows = yield* sql`
         SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(payer)}
           AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL
@@ -289,7 +289,7 @@ const make = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    recordAddressShown: Effect.fn("AttemptRepo.noteAddressShown")(function* (paymentId, at) {
+    recordAddressShown: Effect.fn("AttemptRepo.recordAddressShown")(function* (paymentId, at) {
       // Takes the payment's lock, as expiry does: for a one-time link, the payment has expired or the address was
       // shown, never both.
       const rows = yield* sql`

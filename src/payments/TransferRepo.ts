@@ -108,7 +108,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       return transfers.toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
     }, Effect.orDie),
 
-    recordMatch: Effect.fn("TransferRepo.noteMatch")(function* (id, outcome) {
+    recordMatch: Effect.fn("TransferRepo.recordMatch")(function* (id, outcome) {
       yield* "kind" in outcome
         ? sql`
             UPDATE incoming_transfers t SET kind = ${outcome.kind}, payment_id = ${claimOf},
@@ -179,7 +179,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
         WHERE id = ${id} AND attached_to = ${paymentId} AND handled_at = ${leasedAt} AND payment_id IS NULL`
     }, Effect.orDie),
 
-    tenantsToAlert: Effect.fn("TransferRepo.unalerted")(function* (storedBefore) {
+    tenantsToAlert: Effect.fn("TransferRepo.tenantsToAlert")(function* (storedBefore) {
       // A claim that was written while its transfer was being stored has not seen it.
       yield* sql`
         UPDATE incoming_transfers t SET payment_id = ${claimOf}, merchant_id = ${ownerOf}, match_at = NULL
@@ -194,7 +194,7 @@ const make = (sql: SqlClient.SqlClient): TransferStore => {
       return rows.map(({ merchant_id, env, count }) => ({ merchantId: merchant_id, env, count }))
     }, Effect.orDie),
 
-    recordAlerted: Effect.fn("TransferRepo.noteAlerted")(function* (tenant, storedBefore, at) {
+    recordAlerted: Effect.fn("TransferRepo.recordAlerted")(function* (tenant, storedBefore, at) {
       yield* sql`
         UPDATE incoming_transfers SET alerted_at = ${at}
         WHERE ${ofTenant(tenant)} AND ${isOpen} AND alerted_at IS NULL AND created_at < ${storedBefore}`

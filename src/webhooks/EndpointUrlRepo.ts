@@ -17,7 +17,7 @@ export class EndpointUrlRepo extends Context.Service<
   static readonly layer: Layer.Layer<EndpointUrlRepo, never, SqlClient.SqlClient> = Layer.effect(
     EndpointUrlRepo,
     Effect.map(SqlClient.SqlClient, (sql) => ({
-      unresponsive: Effect.fn("EndpointUrlRepo.recent")(function* (limit) {
+      unresponsive: Effect.fn("EndpointUrlRepo.unresponsive")(function* (limit) {
         const rows = yield* sql`
           SELECT url FROM webhook_endpoints WHERE deleted_at IS NULL AND NOT listening
           ORDER BY last_delivered_at DESC NULLS LAST, created_at DESC LIMIT ${limit}`

@@ -167,7 +167,7 @@ describe("Agents in the dashboard on Postgres", () => {
     await fund()
     const over = await fund()
     expect(over.body.error).toMatchObject({ code: "FAUCET_LIMIT_REACHED", reason: "recipient" })
-    expect(over.body.error.message).toContain("This wallet has had its 3 grants")
+    expect(over.body.error.message).toContain("This wallet has reached its limit of 3 grants")
     expect(Number(over.headers.get("retry-after"))).toBeGreaterThan(0)
   })
 

@@ -313,7 +313,7 @@ export class OutboxRepo extends Context.Service<
           return (yield* decode(wallet)(rows))[0]
         }, Effect.orDie),
 
-        recordRefusal: Effect.fn("OutboxRepo.noteRefusal")(function* ({ wallet, nonce }, refusedAt) {
+        recordRefusal: Effect.fn("OutboxRepo.recordRefusal")(function* ({ wallet, nonce }, refusedAt) {
           yield* sql`
             UPDATE wallet_transactions SET refused_at = ${refusedAt}
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL`
@@ -339,7 +339,7 @@ export class OutboxRepo extends Context.Service<
           }))
         }, Effect.orDie),
 
-        recordCost: Effect.fn("OutboxRepo.noteCost")(function* (wallet, nonce, transactionId, wei) {
+        recordCost: Effect.fn("OutboxRepo.recordCost")(function* (wallet, nonce, transactionId, wei) {
           yield* sql`
             UPDATE wallet_transactions SET spent_wei = ${wei.toString()}::numeric
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND transaction_id = ${toBytes(transactionId)}`

@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
     WHERE o.merchant_id = ${merchantId} AND o.user_id <> ${userId} AND o.role = 'owner')`
 
   /** Runs `write` under the merchant's lock, after checking that the requester is still permitted. */
-  const changeMember = Effect.fn("MemberRepo.changing")(function* (
+  const changeMember = Effect.fn("MemberRepo.changeMember")(function* (
     { by, merchantId, userId }: MemberChangeOf,
     write: Statement.Statement<unknown>,
     { ends, selfMay }: { readonly ends: boolean; readonly selfMay: boolean }

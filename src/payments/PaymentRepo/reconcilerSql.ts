@@ -79,7 +79,7 @@ const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdic
 
 /** The part of PaymentRepo that works without a request. */
 export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Networks): ReconcilerStore => ({
-  recordCheck: Effect.fn("PaymentRepo.noteCheck")(function* (
+  recordCheck: Effect.fn("PaymentRepo.recordCheck")(function* (
     paymentId,
     evidence,
     verdict,
@@ -93,7 +93,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
           RETURNING r.*, locked_report.outcome AS former
         ), ${history(sql, paymentId, verdict)}`
   }, Effect.orDie),
-  recordVerdict: Effect.fn("PaymentRepo.noteVerdict")(function* (paymentId, evidence, verdict) {
+  recordVerdict: Effect.fn("PaymentRepo.recordVerdict")(function* (paymentId, evidence, verdict) {
     yield* sql`
         WITH locked_report AS (${reportOf(sql, paymentId, evidence)} FOR UPDATE), updated_report AS (
           UPDATE payment_reports r SET outcome = ${verdict.reason}
@@ -102,7 +102,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
           RETURNING r.*, locked_report.outcome AS former
         ), ${history(sql, paymentId, verdict)}`
   }, Effect.orDie),
-  requeueRecordedReports: Effect.fn("PaymentRepo.checkRecorded")(function* (env, at) {
+  requeueRecordedReports: Effect.fn("PaymentRepo.requeueRecordedReports")(function* (env, at) {
     const rows = yield* sql`
         UPDATE payment_reports r SET next_check_at = ${at} FROM payments p
         WHERE p.id = r.payment_id AND p.env = ${env} AND p.status <> 'settled'
@@ -238,7 +238,7 @@ export const makeReconcilerSql = (sql: SqlClient.SqlClient, { executing }: Netwo
       })
     )
   }, Effect.orDie),
-  recordWatched: Effect.fn("PaymentRepo.noteWatched")(function* (
+  recordWatched: Effect.fn("PaymentRepo.recordWatched")(function* (
     { leaseUntil, paymentId },
     { moved, droppedAt, watchAt }
   ) {

@@ -294,7 +294,7 @@ export const makeEvidenceCheck = ({
     )
   })
 
-  const replaceClaim = Effect.fn("Payments.follow")(function* (
+  const replaceClaim = Effect.fn("Payments.replaceClaim")(function* (
     payment: Payment,
     evidence: Evidence,
     options: { readonly byPerson?: boolean } = {}

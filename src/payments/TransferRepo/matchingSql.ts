@@ -100,7 +100,7 @@ export const makeMatchingSql = (sql: SqlClient.SqlClient): MatchingStore => {
       return (yield* decodePayments(rows)).map(toPayment)
     }, Effect.orDie),
 
-    paymentOfNonce: Effect.fn("TransferRepo.signedFor")(function* (env, payer, nonce) {
+    paymentOfNonce: Effect.fn("TransferRepo.paymentOfNonce")(function* (env, payer, nonce) {
       const bytes = Buffer.from(nonce.slice(2), "hex")
       const [row] = yield* decodeSignedFor(
         yield* sql`

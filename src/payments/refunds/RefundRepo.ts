@@ -100,7 +100,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       return new Set(rows.map(({ address }) => address))
     }, Effect.orDie),
 
-    reportRefundTransaction: Effect.fn("RefundRepo.nameRefundTransaction")(function* (
+    reportRefundTransaction: Effect.fn("RefundRepo.reportRefundTransaction")(function* (
       id,
       transactionId,
       at,
@@ -162,7 +162,7 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       return refunds.map((refund) => ({ ...refund, leaseUntil }))
     }, Effect.orDie),
 
-    transfersMatching: Effect.fn("RefundRepo.sentFor")(function* (refund) {
+    transfersMatching: Effect.fn("RefundRepo.transfersMatching")(function* (refund) {
       const height = refund.createdBlock?.toString() ?? null
       const hashes = yield* decodeHashes(
         yield* sql`
@@ -185,14 +185,14 @@ const make = (sql: SqlClient.SqlClient): RefundStore => {
       return [...new Set(hashes.map((row) => row.transaction_id))]
     }, Effect.orDie),
 
-    recordRefundCheck: Effect.fn("RefundRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {
+    recordRefundCheck: Effect.fn("RefundRepo.recordRefundCheck")(function* ({ id, transactionId }, checkAt) {
       const transactionBytes = transactionId === null ? null : toBytes(transactionId)
       yield* sql`
         UPDATE refunds SET next_look_at = ${checkAt}
         WHERE id = ${id} AND status = 'pending' AND transaction_id IS NOT DISTINCT FROM ${transactionBytes}::bytea`
     }, Effect.orDie),
 
-    recordRefundWatched: Effect.fn("RefundRepo.noteRefundWatched")(function* (
+    recordRefundWatched: Effect.fn("RefundRepo.recordRefundWatched")(function* (
       { leaseUntil, id },
       { droppedAt, moved, watchAt }
     ) {

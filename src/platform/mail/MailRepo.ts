@@ -56,11 +56,11 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    recordSent: Effect.fn("MailRepo.noteSent")(function* (id, at) {
+    recordSent: Effect.fn("MailRepo.recordSent")(function* (id, at) {
       yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL, body = '' WHERE id = ${id}`
     }, Effect.orDie),
 
-    recordFailure: Effect.fn("MailRepo.noteFailure")(function* ({ attempts, id }, error, nextAttemptAt) {
+    recordFailure: Effect.fn("MailRepo.recordFailure")(function* ({ attempts, id }, error, nextAttemptAt) {
       yield* sql`
         UPDATE mails SET error = ${error}, due_at = ${nextAttemptAt},
           body = CASE WHEN ${nextAttemptAt}::timestamptz IS NULL THEN '' ELSE body END

@@ -330,7 +330,7 @@ describe("the reference x402 packages", () => {
     expect(response.status).toBe(402)
     expect(response.headers.get("quittance-payment-refused")).toBe("AGENT_CAP_EXCEEDED")
     expect(response.headers.get("quittance-payment-message")).toContain(
-      "Expected at most 0.10 USDC, found 0.25 USDC"
+      "Expected at most 0.10 USDC. Found 0.25 USDC."
     )
     expect(response.headers.get("payment-required")).toBe(direct.headers.get("payment-required"))
     expect(await response.text()).toBe(await direct.text())

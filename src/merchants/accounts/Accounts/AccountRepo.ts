@@ -196,7 +196,7 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    recordFailure: Effect.fn("AccountRepo.noteFailure")(function* (hash, at, allowed) {
+    recordFailure: Effect.fn("AccountRepo.recordFailure")(function* (hash, at, allowed) {
       yield* sql`
         UPDATE one_time_links SET failures = failures + 1,
           used_at = CASE WHEN failures + 1 >= ${allowed} THEN ${at}::timestamptz ELSE used_at END

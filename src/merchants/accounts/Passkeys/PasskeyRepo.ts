@@ -111,7 +111,7 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), passkeyOf)
     }, Effect.orDie),
 
-    recordUse: Effect.fn("PasskeyRepo.noteUse")(function* (id, counter, at) {
+    recordUse: Effect.fn("PasskeyRepo.recordUse")(function* (id, counter, at) {
       const rows = yield* sql`
         UPDATE passkeys SET counter = ${counter}, last_used_at = ${at}
         WHERE id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter}::bigint = 0)) RETURNING id`
