@@ -16,22 +16,15 @@ import { millis, short } from "./format.ts"
 import { May } from "./May.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
-import { toast } from "./toasts.ts"
+import { type AttemptedDelivery, toastOutcome } from "./toastOutcome.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
-import { failureWords } from "./words.ts"
+import { failureWords, outcomeWords } from "./words.ts"
 
 type Attempt = DeliveryPage["delivery"]["attempts"][number]
 
 const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly body: string }) => {
   const running = attempt.durationMs === null && attempt.failure === null
   const tone = running ? "info" : attempt.failure === null ? "good" : "bad"
-  const outcome = running
-    ? "Being sent"
-    : attempt.responseStatus === null
-      ? attempt.failure === null
-        ? "Failed"
-        : failureWords[attempt.failure]
-      : `HTTP ${attempt.responseStatus}`
   return (
     <li class="attempt">
       <p class="event">
@@ -39,14 +32,14 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
           Attempt {attempt.number}
           {attempt.manual ? ", manual" : ""}
         </strong>
-        <Badge tone={tone}>{outcome}</Badge>
+        <Badge tone={tone}>{outcomeWords(attempt)}</Badge>
         <span class="soft">
           <Time at={attempt.startedAt} exact />
           {attempt.durationMs === null ? "" : `, ${millis(attempt.durationMs)}`}
         </span>
       </p>
       {attempt.failure === null || attempt.responseStatus === null ? null : (
-        <p class="soft">{failureWords[attempt.failure]}</p>
+        <p class="soft">{failureWords[attempt.failure]}.</p>
       )}
       <details>
         <summary>Request and response</summary>
@@ -75,8 +68,8 @@ export const Delivery = () => {
   const href = useHref()
   const page = useMerchantPage<DeliveryPage>(`/deliveries/${place.id ?? ""}`)
   const resend = useAction(async () => {
-    await call("POST", `${api}/events/${place.id ?? ""}/resend`)
-    toast("Sent again")
+    const { delivery } = await call<AttemptedDelivery>("POST", `${api}/events/${place.id ?? ""}/resend`)
+    toastOutcome("Event", delivery)
     await page.reload()
   })
   return (
@@ -103,7 +96,7 @@ export const Delivery = () => {
             <Problem error={resend.error} />
             <Card>
               <Facts inline>
-                <Fact name="Event id">
+                <Fact name="Event ID">
                   <Code text={delivery.id} shown={short(delivery.id)} what="the delivery's id" />
                 </Fact>
                 {delivery.paymentId === null ? null : (

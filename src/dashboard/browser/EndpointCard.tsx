@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks"
 import { integrationRoles } from "../../domain/roleSets.ts"
 import type { EndpointWithSecret } from "../../webhooks/Api.ts"
-import type { WebhooksPage } from "../api/webhooks/Api.ts"
+import type { AttemptSummary, WebhooksPage } from "../api/webhooks/Api.ts"
 import { type Action, call, useAction } from "./api.ts"
 import { Badge, type Tone } from "./components/Badge.tsx"
 import { Button } from "./components/Button.tsx"
@@ -17,6 +17,7 @@ import { Ago } from "./components/Time.tsx"
 import { May } from "./May.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
+import { outcomeWords } from "./words.ts"
 
 type Endpoint = NonNullable<WebhooksPage["endpoint"]>
 
@@ -55,11 +56,12 @@ const healthWords: Readonly<Record<string, string>> = {
 
 export const EndpointCard = (props: {
   readonly endpoint: Endpoint
+  readonly lastAttempt: AttemptSummary | undefined
   readonly sendTest: Action<[]>
   readonly reload: () => Promise<void>
   readonly onSecret: (secret: string) => void
 }) => {
-  const { endpoint } = props
+  const { endpoint, lastAttempt } = props
   const { api, place } = useSession()
   const [open, setOpen] = useState<"change" | "secret" | "delete">()
   const close = () => setOpen(undefined)
@@ -91,12 +93,14 @@ export const EndpointCard = (props: {
         <Fact name="Signing secret" mono>
           whsec_…{endpoint.secretLast4}
         </Fact>
-        <Fact name="Last delivery">
-          {endpoint.lastDeliveredAt === null ? "None yet" : <Ago at={endpoint.lastDeliveredAt} />}
+        <Fact name="Last delivered">
+          {endpoint.lastDeliveredAt === null ? "Never" : <Ago at={endpoint.lastDeliveredAt} />}
         </Fact>
-        <Fact name="Responding">
-          {endpoint.listening ? "Yes" : endpoint.health === "failing" ? "No" : "Not yet"}
-        </Fact>
+        {endpoint.health !== "failing" || lastAttempt === undefined ? null : (
+          <Fact name="Last attempt">
+            {outcomeWords(lastAttempt)}, <Ago at={lastAttempt.startedAt} />
+          </Fact>
+        )}
       </Facts>
       <Problem error={props.sendTest.error} />
       <May roles={integrationRoles}>

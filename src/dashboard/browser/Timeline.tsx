@@ -8,7 +8,7 @@ import { Time } from "./components/Time.tsx"
 import { millis, short, usd } from "./format.ts"
 import { Icon, type IconName } from "./Icon.tsx"
 import { useHref } from "./session.ts"
-import { failedWords, failureWords, isPendingVerdict, verdictWords } from "./words.ts"
+import { failedWords, isPendingVerdict, outcomeWords, verdictWords } from "./words.ts"
 
 interface Entry {
   readonly tone: Tone
@@ -187,17 +187,10 @@ const entryOf = (
       }
     case "attempt": {
       const running = event.durationMs === null && event.failure === null
-      const outcome = running
-        ? "being sent"
-        : event.responseStatus === null
-          ? event.failure === null
-            ? "failed"
-            : failureWords[event.failure]
-          : `HTTP ${event.responseStatus}`
       return {
         tone: running ? "info" : event.failure === null ? "good" : "bad",
         icon: "webhooks",
-        title: `Webhook attempt ${event.number}: ${outcome}`,
+        title: `Webhook attempt ${event.number}: ${outcomeWords(event)}`,
         about: (
           <p class="soft">
             {event.manual ? "Resent manually. " : ""}

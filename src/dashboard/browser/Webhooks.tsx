@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { attemptsInWords } from "../../domain/attemptsInWords.ts"
 import { integrationRoles } from "../../domain/roleSets.ts"
 import type { EndpointWithSecret } from "../../webhooks/Api.ts"
-import type { DeliverySummary, WebhooksPage } from "../api/webhooks/Api.ts"
+import type { AttemptSummary, DeliverySummary, WebhooksPage } from "../api/webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button } from "./components/Button.tsx"
 import { Card } from "./components/Card.tsx"
@@ -20,16 +20,21 @@ import { May } from "./May.tsx"
 import { navigate } from "./router.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
+import { type AttemptedDelivery, toastOutcome } from "./toastOutcome.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
-import { failureWords } from "./words.ts"
+import { outcomeWords } from "./words.ts"
 
 const lastWords = ({ attempts }: DeliverySummary): string => {
   const last = attempts.at(-1)
-  if (last === undefined) return "–"
-  if (last.responseStatus !== null) return `HTTP ${last.responseStatus}`
-  return last.failure === null ? "Being sent" : failureWords[last.failure]
+  return last === undefined ? "–" : outcomeWords(last)
 }
+
+/** Of the deliveries shown: a retry of an older one is not among them. */
+const newestAttempt = (deliveries: ReadonlyArray<DeliverySummary>): AttemptSummary | undefined =>
+  deliveries
+    .flatMap(({ attempts }) => attempts)
+    .toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1))[0]
 
 const tookWords = ({ attempts }: DeliverySummary): string => {
   const took = attempts.at(-1)?.durationMs ?? null
@@ -77,8 +82,8 @@ export const Webhooks = () => {
     await page.reload()
   })
   const sendTest = useAction(async () => {
-    await call("POST", `${api}/webhook-endpoint/test`)
-    toast("Sent a test event")
+    const { delivery } = await call<AttemptedDelivery>("POST", `${api}/webhook-endpoint/test`)
+    toastOutcome("Test event", delivery)
     await page.reload()
   })
   const sendUnsent = useAction(async () => {
@@ -110,6 +115,7 @@ export const Webhooks = () => {
             ) : (
               <EndpointCard
                 endpoint={endpoint}
+                lastAttempt={startingAfter === "" ? newestAttempt(deliveries) : undefined}
                 sendTest={sendTest}
                 reload={page.reload}
                 onSecret={setSecret}

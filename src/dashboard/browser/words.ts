@@ -51,8 +51,20 @@ export const failureWords: Readonly<Record<AttemptFailure, string>> = {
   tls: "TLS handshake failed or the certificate is not trusted",
   timeout: "No response within 15 seconds",
   response: "The response is not HTTP",
-  status: "The response status is not 2xx",
+  status: "The endpoint did not answer with 2xx",
   interrupted: "The service stopped during the attempt"
+}
+
+/** The outcome of a delivery attempt. */
+export const outcomeWords = (attempt: {
+  readonly durationMs: number | null
+  readonly responseStatus?: number | null
+  readonly failure?: AttemptFailure | null
+}): string => {
+  const { durationMs, failure = null, responseStatus = null } = attempt
+  if (responseStatus !== null) return `HTTP ${responseStatus}`
+  if (failure !== null) return failureWords[failure]
+  return durationMs === null ? "Being sent" : "Failed"
 }
 
 /** The reason why a payment failed. */
