@@ -109,7 +109,7 @@ describe("A merchant's first day", () => {
       const paid = await pay()
       const row = page.getByRole("row", { name: paid.refCode })
       await row.getByText("HTTP 204").waitFor()
-      await row.getByText("Delivered").waitFor()
+      await row.getByText("Delivered", { exact: true }).waitFor()
       expect(shop.received).toHaveLength(1)
 
       // The payment's timeline shows every step.
@@ -160,7 +160,7 @@ describe("A merchant's first day", () => {
       await page.getByRole("link", { name: "View delivery" }).click()
       await page.getByRole("button", { name: "Resend" }).click()
       await page.getByText("Attempt 4, manual").waitFor()
-      await page.getByText("Delivered").waitFor()
+      await page.getByText("Delivered", { exact: true }).waitFor()
       await page.getByText("Request and response").last().click()
       const last = shop.received.at(-1)
       await page

@@ -1,6 +1,7 @@
 // The form that creates a refund: amount and recipient.
 import { useRef, useState } from "preact/hooks"
 import type { RefundView } from "../../payments/refunds/Api.ts"
+import type { RefundsPart } from "../api/refunds/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Check } from "./components/Choices.tsx"
 import { Dialog } from "./components/Dialog.tsx"
@@ -9,17 +10,22 @@ import { type Fields, Form } from "./components/Form.tsx"
 import { usd } from "./format.ts"
 import { useSession } from "./session.ts"
 
+/** Then a refund exceeds what was paid. */
+export const isAllRefunded = ({ left }: RefundsPart): boolean => left === "0.00"
+
 export type Refunded = { readonly paymentId: string } | { readonly incomingTransferId: string }
 
 export const RefundForm = (props: {
   readonly of: Refunded
-  readonly left: string
+  readonly part: RefundsPart
   readonly payer: string
   readonly onCreated: (refund: RefundView) => void
   readonly onClose: () => void
 }) => {
   const { api } = useSession()
-  const [exceeds, setExceeds] = useState(false)
+  const { left } = props.part
+  const isMore = isAllRefunded(props.part)
+  const [exceeds, setExceeds] = useState(isMore)
   const lastRequest = useRef<{ readonly terms: string; readonly id: string | undefined }>(undefined)
   const create = useAction(async (fields: Fields) => {
     const { amount = "", recipient = "", reason = "" } = fields
@@ -45,10 +51,10 @@ export const RefundForm = (props: {
   })
   const isTooMuch = create.error?.code === "REFUND_EXCEEDS_PAID"
   return (
-    <Dialog title="Refund" onClose={props.onClose}>
+    <Dialog title={isMore ? "Refund more than was paid" : "Refund"} onClose={props.onClose}>
       <Form submit="Continue" action={create} onCancel={props.onClose}>
         <p class="soft">
-          You send the USDC from your own wallet. The refund is proven once the service has verified the
+          You send the USDC from your own wallet. The refund is confirmed once the service has verified the
           transfer. The payment stays settled.
         </p>
         <Field
@@ -56,9 +62,15 @@ export const RefundForm = (props: {
           name="amount"
           required
           mono
-          value={props.left === "0.00" ? "" : props.left}
-          hint={props.left === "0.00" ? "Nothing is left to refund." : `${usd(props.left)} can be refunded.`}
-          error={isTooMuch ? `The most you can refund is ${usd(props.left)}.` : undefined}
+          value={isMore ? "" : left}
+          hint={isMore ? "Everything that was paid is refunded." : `${usd(left)} can be refunded.`}
+          error={
+            !isTooMuch
+              ? undefined
+              : isMore
+                ? "Tick the box to refund more."
+                : `The most you can refund is ${usd(left)}.`
+          }
         />
         {exceeds ? <Check name="beyondPaid" label="Refund more than was paid" /> : null}
         <Field

@@ -10,7 +10,7 @@ import { Confirm } from "./components/Dialog.tsx"
 import { Explorer } from "./components/External.tsx"
 import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
-import { type Refunded, RefundForm } from "./RefundForm.tsx"
+import { isAllRefunded, type Refunded, RefundForm } from "./RefundForm.tsx"
 import { useMay } from "./roles.ts"
 import { SendRefund } from "./SendRefund.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
@@ -79,7 +79,13 @@ export const Refunds = (props: {
     <Card
       title="Refunds"
       action={
-        part.payer === null || !may ? undefined : <Button onClick={() => setAsking(true)}>Refund</Button>
+        part.payer === null || !may ? undefined : isAllRefunded(part) ? (
+          <Button kind="quiet" onClick={() => setAsking(true)}>
+            Refund more
+          </Button>
+        ) : (
+          <Button onClick={() => setAsking(true)}>Refund</Button>
+        )
       }
     >
       {part.refunds.length === 0 ? (
@@ -103,7 +109,7 @@ export const Refunds = (props: {
       {asking && part.payer !== null ? (
         <RefundForm
           of={props.of}
-          left={part.left}
+          part={part}
           payer={part.payer}
           onClose={() => setAsking(false)}
           onCreated={(refund) => {

@@ -31,7 +31,7 @@ const deliveries: Words<DeliveryStatus> = {
 
 const refunds: Words<RefundStatus> = {
   pending: ["warn", "Pending"],
-  proven: ["good", "Proven"],
+  proven: ["good", "Confirmed"],
   failed: ["bad", "Failed"],
   cancelled: ["neutral", "Cancelled"]
 }

@@ -55,8 +55,8 @@ const checkWords: Readonly<Record<string, string>> = {
 
 const refundSteps: Readonly<Record<"created" | "proven" | "failed" | "cancelled" | "dropped", Entry>> = {
   created: { tone: "info", icon: "back", title: "Refund created" },
-  proven: { tone: "good", icon: "check", title: "Refund proven" },
-  failed: { tone: "bad", icon: "close", title: "Refund not proven" },
+  proven: { tone: "good", icon: "check", title: "Refund confirmed" },
+  failed: { tone: "bad", icon: "close", title: "Refund not confirmed" },
   cancelled: { tone: "neutral", icon: "close", title: "Refund cancelled" },
   dropped: { tone: "bad", icon: "warning", title: "Refund no longer on the chain" }
 }
@@ -100,7 +100,10 @@ const entryOf = (
       return {
         tone: pending ? "warn" : "bad",
         icon: pending ? "clock" : "warning",
-        title: `Verification: ${verdictWords[event.verdict]}`,
+        title:
+          event.verdict === "not_found"
+            ? verdictWords.not_found
+            : `Verification: ${verdictWords[event.verdict]}`,
         about: (
           <>
             <p class="soft mono">{short(event.transactionId, 10, 8)}</p>
@@ -124,7 +127,7 @@ const entryOf = (
             {event.blockNumber === null ? null : (
               <p class="soft">
                 Block {event.blockNumber}
-                {event.logPosition === null ? "" : `, log ${event.logPosition} of the transaction`}
+                {event.logPosition === null ? "" : `, log ${event.logPosition}`}
               </p>
             )}
             <table class="plain checks">

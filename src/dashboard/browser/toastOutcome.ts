@@ -7,9 +7,10 @@ export interface AttemptedDelivery {
   readonly delivery: typeof DeliveryView.Encoded
 }
 
-export const toastOutcome = (what: string, { attempts, status }: AttemptedDelivery["delivery"]): void => {
+export const toastOutcome = (what: string, { attempts }: AttemptedDelivery["delivery"]): void => {
   const last = attempts.at(-1)
-  const outcome = last === undefined ? "nothing was sent" : outcomeWords(last)
-  if (status === "delivered") toast(`${what} delivered (${outcome})`)
-  else toast(`${what} failed: ${outcome}`, "bad")
+  if (last === undefined) return
+  // Not the delivery's status: a resend that fails does not undo an earlier delivery.
+  if (last.failure === undefined) toast(`${what} delivered (${outcomeWords(last)})`)
+  else toast(`${what} failed: ${outcomeWords(last)}`, "bad")
 }

@@ -5,7 +5,7 @@ import type { MismatchReason, PendingReason, VerdictReason } from "../../domain/
 import type { AttemptFailure } from "../../domain/Webhook.ts"
 
 const pendingWords: Readonly<Record<PendingReason | "denied", string>> = {
-  not_found: "Not on the chain yet",
+  not_found: "Waiting for the transfer",
   spreading: "Only some RPC nodes see it",
   confirmations: "Waiting for confirmations",
   safe: "Waiting until its block is safe on Ethereum",
@@ -97,6 +97,6 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   clock_skew: "Clock skew",
   work_stalled: "Background work has stopped",
   account_change: "Addresses, keys or members changed",
-  refund_unproven: "A refund lacks its proof on the chain",
+  refund_unproven: "A refund is not confirmed on the chain",
   ...unknownWords
 }
