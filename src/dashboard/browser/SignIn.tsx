@@ -1,6 +1,7 @@
 // Signing in with a passkey, or with the password and, if the account has an app, its code.
 import { useState } from "preact/hooks"
 import type { SessionView } from "../api/accounts/Api.ts"
+import { ApiError } from "./ApiError.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Button } from "./components/Button.tsx"
@@ -34,10 +35,19 @@ const Forgotten = ({ onBack }: { readonly onBack: () => void }) => {
   )
 }
 
+const hasMail = () => document.documentElement.dataset["mail"] === "on"
+
+/** The service's sentence names ways to a new password that this page may not have. */
+const inWords = (error: unknown): never => {
+  if (!(error instanceof ApiError) || error.code !== "SIGN_IN_FAILED") throw error
+  const message = `Incorrect email or password.${hasMail() ? "" : " Ask the operator for a reset link."}`
+  throw new ApiError(error.status, { code: error.code, message })
+}
+
 export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {
   const [forgotten, setForgotten] = useState(false)
   const signIn = useAction(async (fields: Fields) => {
-    onSignedIn(await call<SessionView>("POST", "/sign-in", withCode(fields)))
+    onSignedIn(await call<SessionView>("POST", "/sign-in", withCode(fields)).catch(inWords))
   })
   const byPasskey = useAction(async () => {
     onSignedIn(await signByPasskey<SessionView>("/sign-in/passkey"))
@@ -62,7 +72,7 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
         <Field label="Password" name="password" type="password" required autoComplete="current-password" />
         <CodeField />
       </Form>
-      {document.documentElement.dataset["mail"] === "on" ? (
+      {hasMail() ? (
         <Button kind="quiet" onClick={() => setForgotten(true)}>
           Forgotten password?
         </Button>
