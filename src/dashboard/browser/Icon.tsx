@@ -11,6 +11,8 @@ const paths = {
   copy: "M9 9h10v11H9V9zm-4 6V4h10",
   check: "M5 13l4 4L19 7",
   external: "M14 5h5v5m0-5-8 8M17 14v5H5V7h5",
+  link: "M10 13.5a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1.2 1.2M14 10.5a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1.2-1.2",
+  signOut: "M10 4H5v16h5M14 8l4 4-4 4M18 12H9",
   warning: "M12 4 2.8 20h18.4L12 4zm0 6v5m0 2.5v.01",
   search: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14zm5 12 4 4",
   menu: "M4 7h16M4 12h16M4 17h16",

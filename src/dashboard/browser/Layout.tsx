@@ -6,14 +6,15 @@ import type { Env } from "../../domain/Chain.ts"
 import { envs, faucetNetwork, isTest, networks } from "../../domain/networks.ts"
 import type { SessionView } from "../api/accounts/Api.ts"
 import { maxOpen } from "../api/alerts/maxOpen.ts"
-import { call, useAction } from "./api.ts"
-import { useOpenAlerts } from "./badge.ts"
+import { call, loadOpenAlerts, useAction } from "./api.ts"
+import { openAlerts, setOpenAlerts, useOpenAlerts } from "./badge.ts"
 import { Icon } from "./Icon.tsx"
 import { Palette } from "./Palette.tsx"
 import { pages } from "./pages.ts"
 import { hrefOf, navigate } from "./router.ts"
 import { useIsOpen, useSession } from "./session.ts"
 import { currentTheme, setTheme } from "./theme.ts"
+import { titleOf } from "./titleOf.ts"
 
 const ThemeSwitch = () => {
   const [theme, show] = useState(currentTheme())
@@ -94,10 +95,10 @@ export const Layout = (props: {
   readonly merchant: SessionView["merchants"][number] | undefined
   readonly children: ComponentChildren
 }) => {
-  const { session, place, refresh } = useSession()
+  const { api, session, place, refresh } = useSession()
   const isOpen = useIsOpen()
-  const openAlerts = useOpenAlerts()
-  const counted = openAlerts < maxOpen ? `${openAlerts}` : `${maxOpen}+`
+  const open = useOpenAlerts()
+  const counted = open < maxOpen ? `${open}` : `${maxOpen}+`
   const [menu, setMenu] = useState(false)
   const title = pages[place.page]?.title ?? "Not found"
   const signOut = useAction(async () => {
@@ -107,62 +108,76 @@ export const Layout = (props: {
   })
   useEffect(() => {
     setMenu(false)
-    document.title = `${title} · ${props.merchant?.name ?? "Quittance"}${isTest(place.env) ? " (test)" : ""}`
+    document.title = titleOf(title, props.merchant?.name, place.env)
   }, [title, place.env, place.id, props.merchant?.name])
+  useEffect(() => {
+    setOpenAlerts(undefined)
+    // By then, most pages have read the number with their data.
+    const timer = setTimeout(() => {
+      if (openAlerts() === undefined) void loadOpenAlerts(api)
+    }, 1_000)
+    return () => clearTimeout(timer)
+  }, [api])
 
   return (
     <div class={`frame ${place.env}`}>
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <header class="bar">
-        <MerchantName merchant={props.merchant} />
-        <EnvSwitch />
-        <button
-          type="button"
-          class="menu button quiet"
-          aria-expanded={menu}
-          aria-controls="navigation"
-          aria-label={openAlerts > 0 ? `Menu, ${counted} open alerts` : "Menu"}
-          onClick={() => setMenu(!menu)}
-        >
-          <Icon name={menu ? "close" : "menu"} />
-          {openAlerts > 0 ? <span class="dot" /> : null}
-        </button>
-      </header>
-      <div id="navigation" class={`side${menu ? " open" : ""}`}>
-        <nav aria-label="Pages">
-          {Object.entries(pages).map(([page, { title: name, icon }]) => (
-            <a key={page} href={hrefOf(place, page)} aria-current={place.page === page ? "page" : undefined}>
-              <Icon name={icon} />
-              <span>{name}</span>
-              {page === "alerts" && openAlerts > 0 ? (
-                <span class="count">
-                  {counted}
-                  <span class="hidden"> open</span>
-                </span>
-              ) : null}
-            </a>
-          ))}
-        </nav>
-        <section class="account" aria-label="Account">
-          <p title={session.user.email}>{session.user.email}</p>
-          <Palette />
-          <ThemeSwitch />
-          <a class="button quiet" href="/docs" target="_blank" rel="noreferrer">
-            <Icon name="external" />
-            <span>Documentation</span>
-          </a>
+      <div class="column">
+        <header class="bar">
+          <MerchantName merchant={props.merchant} />
+          <EnvSwitch />
           <button
             type="button"
-            class="button quiet"
-            disabled={signOut.busy}
-            onClick={() => void signOut.run()}
+            class="menu button quiet"
+            aria-expanded={menu}
+            aria-controls="navigation"
+            aria-label={open > 0 ? `Menu, ${counted} open alerts` : "Menu"}
+            onClick={() => setMenu(!menu)}
           >
-            <Icon name="back" />
-            <span>Sign out</span>
+            <Icon name={menu ? "close" : "menu"} />
+            {open > 0 && !menu ? <span class="dot" /> : null}
           </button>
-        </section>
+        </header>
+        <div id="navigation" class={`side${menu ? " open" : ""}`}>
+          <nav aria-label="Pages">
+            {Object.entries(pages).map(([page, { title: name, icon }]) => (
+              <a
+                key={page}
+                href={hrefOf(place, page)}
+                aria-current={place.page === page ? "page" : undefined}
+              >
+                <Icon name={icon} />
+                <span>{name}</span>
+                {page === "alerts" && open > 0 ? (
+                  <span class="count">
+                    {counted}
+                    <span class="hidden"> open</span>
+                  </span>
+                ) : null}
+              </a>
+            ))}
+          </nav>
+          <section class="account" aria-label="Account">
+            <p title={session.user.email}>{session.user.email}</p>
+            <Palette />
+            <ThemeSwitch />
+            <a class="button quiet" href="/docs" target="_blank" rel="noreferrer">
+              <Icon name="external" />
+              <span>Documentation</span>
+            </a>
+            <button
+              type="button"
+              class="button quiet"
+              disabled={signOut.busy}
+              onClick={() => void signOut.run()}
+            >
+              <Icon name="signOut" />
+              <span>Sign out</span>
+            </button>
+          </section>
+        </div>
       </div>
       <main id="content" tabIndex={-1}>
         {isOpen ? null : (

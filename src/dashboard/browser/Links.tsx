@@ -1,4 +1,4 @@
-// Payment links: created, shared, closed.
+// Payment links: created, shared, deactivated (the API says closed).
 
 import { useState } from "preact/hooks"
 import { dailyWorkRoles } from "../../domain/roleSets.ts"
@@ -32,17 +32,17 @@ const amountOf = ({ amount, maxAmount = "", minAmount = "" }: LinkView) =>
 const counterOf = ({ id, url }: LinkView) => new URL(`/counter#link=${id}`, url).href
 
 const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
-const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed" } as const
+const words = { open: "Active", paid: "Paid", expired: "Expired", closed: "Deactivated" } as const
 
 const Actions = ({ link, onClose }: { readonly link: LinkView; readonly onClose: () => void }) => (
   <span class="row-actions">
-    <Copy text={link.url} what={`the link for ${link.description}`} label="Copy" />
+    <Copy text={link.url} what={`the link for ${link.description}`} label="Copy link" />
     <External href={link.posterUrl}>Poster</External>
     {link.amount === undefined ? <External href={counterOf(link)}>Counter</External> : null}
     {link.state === "open" ? (
       <May roles={dailyWorkRoles}>
-        <Button kind="danger" label={`Close the link for ${link.description}`} onClick={onClose}>
-          Close
+        <Button kind="danger" label={`Deactivate the link for ${link.description}`} onClick={onClose}>
+          Deactivate
         </Button>
       </May>
     ) : null}
@@ -79,7 +79,7 @@ export const Links = () => {
     await call<void>("DELETE", `${api}/payment-links/${link.id}`)
     setClosing(undefined)
     setOlder(undefined)
-    toast("Payment link closed")
+    toast("Payment link deactivated")
     await page.reload()
   }, closing)
 
@@ -99,7 +99,7 @@ export const Links = () => {
             const links = withOlder(newest, older?.links ?? [], ({ id }) => id)
             const last = links.at(-1)
             return last === undefined ? (
-              <Empty icon="external" title="No payment links">
+              <Empty icon="link" title="No payment links">
                 <p>Anyone with the link can pay: send it, print its poster, or run a counter with it.</p>
               </Empty>
             ) : (
@@ -108,10 +108,25 @@ export const Links = () => {
                   rows={links}
                   keyOf={({ id }) => id}
                   columns={[
-                    { name: "For", cell: ({ description }) => <span class="break">{description}</span> },
+                    {
+                      name: "For",
+                      cell: ({ description, url }) => (
+                        <span class="person">
+                          <span class="break">{description}</span>
+                          <small class="mono soft break link-url">{url}</small>
+                        </span>
+                      )
+                    },
                     { name: "Amount", cell: (link) => `${amountOf(link)}${link.once ? ", single use" : ""}` },
-                    { name: "State", cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge> },
-                    { name: "Created", class: "soft", cell: ({ createdAt }) => <Time at={createdAt} /> },
+                    {
+                      name: "Status",
+                      cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge>
+                    },
+                    {
+                      name: "Created",
+                      class: "soft nowrap",
+                      cell: ({ createdAt }) => <Time at={createdAt} />
+                    },
                     {
                       name: "Actions",
                       hidden: true,
@@ -178,8 +193,8 @@ export const Links = () => {
       ) : null}
       {closing === undefined ? null : (
         <Confirm
-          title={`Close the link for ${closing.description}?`}
-          action="Close link"
+          title={`Deactivate the link for ${closing.description}?`}
+          action="Deactivate link"
           danger
           busy={close.busy}
           error={close.error}

@@ -1,4 +1,5 @@
 // One payment: its facts, its history, and its JSON.
+import { useEffect } from "preact/hooks"
 import type { PaymentDetail } from "../api/payments/Api.ts"
 import { Back } from "./components/Back.tsx"
 import { Badge } from "./components/Badge.tsx"
@@ -15,6 +16,7 @@ import { Refunds } from "./Refunds.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { Timeline } from "./Timeline.tsx"
+import { titleOf } from "./titleOf.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
 const Details = ({
@@ -123,12 +125,17 @@ const Details = ({
 }
 
 export const Payment = () => {
-  const { place } = useSession()
+  const { place, session } = useSession()
   const page = useMerchantPage<PaymentDetail>(`/payments/${place.id ?? ""}`)
+  const refCode = page.data?.payment.refCode
+  const merchant = session.merchants.find(({ id }) => id === place.merchantId)?.name
+  useEffect(() => {
+    if (refCode !== undefined) document.title = titleOf(refCode, merchant, place.env)
+  }, [refCode, merchant, place.env])
   return (
     <>
       <Back to="payments" name="Payments" />
-      <h1>{page.data?.payment.refCode ?? "Payment"}</h1>
+      <h1 class="mono">{refCode ?? "Payment"}</h1>
       <Loaded page={page}>{(data) => <Details data={data} reload={page.reload} />}</Loaded>
     </>
   )

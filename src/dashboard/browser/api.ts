@@ -78,6 +78,10 @@ const showOpenAlerts = ({ headers }: Response) => {
   if (open !== null) setOpenAlerts(Number(open))
 }
 
+/** Some pages, such as the signature checker, request nothing that would say the number: a small request does. */
+export const loadOpenAlerts = (api: string): Promise<void> =>
+  send("GET", `${api}/webhook-endpoint`, undefined, {}).then(showOpenAlerts, () => {})
+
 /**
  * The page at `path`, requested again every `everyMillis` while the tab is visible. With `follows`, it is requested
  * when the server reports a change, and periodically only while the server cannot do so.

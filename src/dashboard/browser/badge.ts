@@ -1,8 +1,11 @@
 // The number of open alerts for the navigation, from the responses that the pages read.
 import { useEffect, useState } from "preact/hooks"
 
-let open = 0
-const listeners = new Set<(count: number) => void>()
+/** Undefined until a response has said it. */
+let open: number | undefined
+const listeners = new Set<(count: number | undefined) => void>()
+
+export const openAlerts = () => open
 
 export const useOpenAlerts = (): number => {
   const [count, setCount] = useState(open)
@@ -12,10 +15,10 @@ export const useOpenAlerts = (): number => {
       listeners.delete(setCount)
     }
   }, [])
-  return count
+  return count ?? 0
 }
 
-export const setOpenAlerts = (count: number): void => {
+export const setOpenAlerts = (count: number | undefined): void => {
   open = count
   for (const listener of listeners) listener(count)
 }

@@ -30,7 +30,7 @@ export const pages: Readonly<Record<string, PageEntry>> = {
     icon: "payments",
     component: (id) => (id === undefined ? Payments : Payment)
   },
-  links: { title: "Payment links", icon: "external", component: () => Links },
+  links: { title: "Payment links", icon: "link", component: () => Links },
   books: { title: "Books", icon: "books", component: () => Books },
   agents: { title: "Agents", icon: "agents", component: (id) => (id === undefined ? Agents : Agent) },
   keys: { title: "API keys", icon: "keys", component: () => Keys },
