@@ -44,7 +44,7 @@ describe("First steps and settings in the dashboard", () => {
         expect(await done()).toBe(1)
         const link = page.getByRole("link", { name: "Open the playground" })
         expect(await link.getAttribute("href")).toBe(`/playground#pk=${person.keys.test.publishable}`)
-        await page.getByRole("button", { name: "Insert a new key" }).click()
+        await page.getByRole("button", { name: "Create a key and fill it in" }).click()
         await page.getByText("The key is shown only once").waitFor()
         const curl = (await steps.locator("pre").first().textContent()) ?? ""
         const key = /sk_test_\w+/u.exec(curl)?.[0]
@@ -61,7 +61,7 @@ describe("First steps and settings in the dashboard", () => {
         expect(made.status).toBe(201)
 
         await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-        await page.getByRole("heading", { name: /^Register a webhook endpoint ?, done$/u }).waitFor()
+        await page.getByRole("heading", { name: /^Webhook endpoint registered ?, done$/u }).waitFor()
         const shop = await makeShop(service, { ...person, id: person.merchantId })
         const pk = person.keys.test.publishable
         const minted = await (
@@ -72,7 +72,7 @@ describe("First steps and settings in the dashboard", () => {
           headers: { authorization: `Bearer ${pk}`, "content-type": "application/json" },
           body: JSON.stringify({ intentToken: minted.intentToken ?? minted.token })
         })
-        await page.getByRole("heading", { name: /^Try the checkout in the playground ?, done$/u }).waitFor()
+        await page.getByRole("heading", { name: /^Checkout tried in the playground ?, done$/u }).waitFor()
         await shop.settle()
         await steps.waitFor({ state: "detached" })
         await page.reload()

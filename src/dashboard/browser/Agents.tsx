@@ -81,7 +81,7 @@ const NoAgents = () => {
         An agent is a program that pays x402 APIs from its own wallet, within the caps that you set. Create an
         agent, then run its proxy on the machine where the agent runs:
       </p>
-      <CodeBlock text={command} what="the command" />
+      <CodeBlock command text={command} what="the command" />
     </Empty>
   )
 }

@@ -13,12 +13,15 @@ import { CodeBlock } from "./components/CodeBlock.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Icon } from "./Icon.tsx"
 import { useMay } from "./roles.ts"
+import type { Place } from "./router.ts"
 import { useHref, useSession } from "./session.ts"
 import { usePackage } from "./usePackage.ts"
 
 const Step = (props: {
   readonly done: boolean
   readonly title: string
+  /** The title once it is done. */
+  readonly after: string
   readonly children?: ComponentChildren
 }) => (
   <li class={props.done ? "step done" : "step"}>
@@ -27,10 +30,10 @@ const Step = (props: {
     </span>
     <div>
       <h3>
-        {props.title}
+        {props.done ? props.after : props.title}
         <span class="hidden">{props.done ? ", done" : ", to do"}</span>
       </h3>
-      {props.done ? null : props.children}
+      {props.done ? null : <div class="stack">{props.children}</div>}
     </div>
   </li>
 )
@@ -39,9 +42,6 @@ const curlOf = (key: string) => `curl ${location.origin}/api/v1/payment-intents 
   -H 'authorization: Bearer ${key}' \\
   -H 'content-type: application/json' \\
   -d '{ "amount": "1.00", "intentUrl": "https://shop.example.com/orders/1042" }'`
-
-const listenBy = (cli: string) => `npx --yes ${cli} login --url ${location.origin}
-npx --yes ${cli} listen --forward-to http://localhost:3000/webhooks/quittance`
 
 const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload: () => Promise<void> }) => {
   const { api } = useSession()
@@ -54,32 +54,49 @@ const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload:
     await reload()
   })
   const curl = curlOf(key ?? "sk_test_…")
-  const listen = listenBy(usePackage("cli.tgz"))
+  const cli = `npx --yes ${usePackage("cli.tgz")}`
   return (
     <div class="first-run">
       <Card title="First steps">
         <ol class="steps">
-          <Step done title="A receiving address" />
-          <Step done={data.usedKey} title="Create a payment intent with a secret key">
-            <CodeBlock text={curl} what="the command" />
+          <Step done title="Add a receiving address" after="Receiving address added" />
+          <Step
+            done={data.usedKey}
+            title="Create a payment intent with a secret key"
+            after="Payment intent created with a secret key"
+          >
+            <CodeBlock command text={curl} what="the command" />
             {key === undefined && mayChange ? (
               <div class="actions start">
                 <Button busy={create.busy} onClick={() => void create.run()}>
-                  Insert a new key
+                  Create a key and fill it in
                 </Button>
               </div>
             ) : null}
             {key === undefined ? null : <p class="hint">The key is shown only once: copy the command now.</p>}
             <Problem error={create.error} />
           </Step>
-          <Step done={data.hasEndpoint} title="Register a webhook endpoint">
+          <Step
+            done={data.hasEndpoint}
+            title="Register a webhook endpoint"
+            after="Webhook endpoint registered"
+          >
             <p>
               <a href={href("webhooks")}>Register your server’s URL</a>. While you develop, forward events to
               your machine as well; this works even without a registered endpoint:
             </p>
-            <CodeBlock text={listen} what="the listen command" />
+            <CodeBlock command text={`${cli} login --url ${location.origin}`} what="the login command" />
+            <CodeBlock
+              command
+              text={`${cli} listen --forward-to http://localhost:3000/webhooks/quittance`}
+              what="the listen command"
+            />
           </Step>
-          <Step done={data.triedPlayground} title="Try the checkout in the playground">
+          <Step
+            done={data.triedPlayground}
+            title="Try the checkout in the playground"
+            after="Checkout tried in the playground"
+          >
             <p>
               <a
                 href={`/playground${data.publishableKey === null ? "" : `#pk=${data.publishableKey}`}`}
@@ -91,7 +108,7 @@ const Steps = ({ data, reload }: { readonly data: FirstRunPage; readonly reload:
               with your publishable key, and pay with a wallet that holds test USDC.
             </p>
           </Step>
-          <Step done={data.paid} title="See the first payment settle">
+          <Step done={data.paid} title="See the first payment settle" after="First payment settled">
             <p role="status">Waiting for your first payment. It appears here automatically.</p>
           </Step>
         </ol>
@@ -113,8 +130,12 @@ const Watched = ({ merchantId }: { readonly merchantId: string }) => {
   return <Steps data={data} reload={reload} />
 }
 
+/** True if the merchant may have first steps left. */
+export const isFirstRun = ({ env, merchantId }: Place): boolean =>
+  isTest(env) && localStorage.getItem(remembered(merchantId)) === null
+
 export const FirstRun = () => {
   const { place } = useSession()
-  if (!isTest(place.env) || localStorage.getItem(remembered(place.merchantId)) !== null) return null
+  if (!isFirstRun(place)) return null
   return <Watched merchantId={place.merchantId} />
 }

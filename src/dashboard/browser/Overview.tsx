@@ -6,7 +6,7 @@ import { Chart } from "./Chart.tsx"
 import { Card } from "./components/Card.tsx"
 import { Empty } from "./components/Empty.tsx"
 import { Loaded } from "./components/Loaded.tsx"
-import { FirstRun } from "./FirstRun.tsx"
+import { FirstRun, isFirstRun } from "./FirstRun.tsx"
 import { count, duration, pluralised, usd } from "./format.ts"
 import { PaymentTable } from "./PaymentTable.tsx"
 import { navigate } from "./router.ts"
@@ -168,45 +168,47 @@ export const Overview = () => {
       <h1>Overview</h1>
       <FirstRun />
       <Loaded page={page}>
-        {(data) => (
-          <div class="stack large">
-            <Range data={data} />
-            <Figures data={data} />
-            {data.hasWebhookEndpoint || data.settled.count === 0 ? null : (
-              <p class="notice">
-                This environment has no webhook endpoint, so settlement events are not delivered.{" "}
-                <a href={href("webhooks")}>Register one</a>
-              </p>
-            )}
-            <Card title="Settlements">
-              {data.settled.count === 0 ? (
-                <Empty icon="overview" title="No settlements in this period" />
-              ) : (
-                <Chart days={data.days} timeZone={data.period.timeZone} />
+        {(data) =>
+          data.latest.length === 0 && isFirstRun(place) ? null : (
+            <div class="stack large">
+              <Range data={data} />
+              <Figures data={data} />
+              {data.hasWebhookEndpoint || data.settled.count === 0 ? null : (
+                <p class="notice">
+                  This environment has no webhook endpoint, so settlement events are not delivered.{" "}
+                  <a href={href("webhooks")}>Register one</a>
+                </p>
               )}
-            </Card>
-            <Card
-              title="Latest payments"
-              flush
-              action={
-                <a href={href("payments")} class="button quiet">
-                  All payments
-                </a>
-              }
-            >
-              {data.latest.length === 0 ? (
-                <Empty icon="payments" title="No payments yet">
-                  <p>
-                    Create a payment intent with a {place.env} secret key, then open it in the checkout.{" "}
-                    <a href={href("keys")}>API keys</a>
-                  </p>
-                </Empty>
-              ) : (
-                <PaymentTable payments={data.latest} />
-              )}
-            </Card>
-          </div>
-        )}
+              <Card title="Settlements">
+                {data.settled.count === 0 ? (
+                  <Empty icon="overview" title="No settlements in this period" />
+                ) : (
+                  <Chart days={data.days} timeZone={data.period.timeZone} />
+                )}
+              </Card>
+              <Card
+                title="Latest payments"
+                flush
+                action={
+                  <a href={href("payments")} class="button quiet">
+                    All payments
+                  </a>
+                }
+              >
+                {data.latest.length === 0 ? (
+                  <Empty icon="payments" title="No payments yet">
+                    <p>
+                      Create a payment intent with a {place.env} secret key, then open it in the checkout.{" "}
+                      <a href={href("keys")}>API keys</a>
+                    </p>
+                  </Empty>
+                ) : (
+                  <PaymentTable payments={data.latest} />
+                )}
+              </Card>
+            </div>
+          )
+        }
       </Loaded>
     </>
   )
