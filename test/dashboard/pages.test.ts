@@ -54,7 +54,7 @@ describe("Pages of the dashboard", () => {
   const pages: Readonly<Record<string, () => readonly [string, string, string]>> = {
     overview: () => ["", "Overview", "Settled volume"],
     payments: () => ["/payments", "Payments", "PAY-"],
-    "payments-empty": () => ["/payments?search=nothing-like-this", "Payments", "Nothing was found"],
+    "payments-empty": () => ["/payments?search=nothing-like-this", "Payments", "No payments match"],
     "payment-settled": () => [`/payments/${populated.settledId}`, "PAY-", "Verified and settled"],
     "payment-pending": () => [`/payments/${populated.pendingId}`, "PAY-", "The amount differs"],
     keys: () => ["/keys", "API keys", "sk_test_"],

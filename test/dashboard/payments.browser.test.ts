@@ -72,7 +72,7 @@ describe("Finding payments in the dashboard", () => {
     await page.getByText("$22.00").waitFor()
     const today = new Date().toISOString().slice(0, 10)
     await page.getByLabel("To", { exact: true }).fill("2020-01-01")
-    await page.getByText("Nothing was found").waitFor()
+    await page.getByText("No payments match").waitFor()
     await page.getByRole("link", { name: "All days" }).click()
     await page.getByText("$22.00").waitFor()
     await page.getByLabel("From").fill(today)

@@ -19,6 +19,23 @@ import { Timeline } from "./Timeline.tsx"
 import { titleOf } from "./titleOf.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
+/** What to do about a reported transfer of another amount, while the payment still waits. */
+const WrongAmount = ({ data: { payment, timeline } }: { readonly data: PaymentDetail }) => {
+  const href = useHref()
+  const verdict = timeline.findLast((event) => event.kind === "verdict")
+  if (payment.status !== "pending" || verdict?.verdict !== "amount" || verdict.actual === null) return null
+  const isLess = Number.parseFloat(verdict.actual) < Number.parseFloat(payment.amount)
+  return (
+    <p class="notice">
+      A transfer of {usd(verdict.actual)} does not match {usd(payment.amount)}.{" "}
+      {isLess
+        ? "Ask the buyer for the rest, or refund it"
+        : "Refund it, and ask the buyer for the exact amount"}
+      , under <a href={href("alerts")}>Needs attention</a>.
+    </p>
+  )
+}
+
 const Details = ({
   data,
   reload
@@ -44,6 +61,7 @@ const Details = ({
         <StatusBadge.Payment status={state} />
         {payment.payerType === "agent" ? <Badge tone="info">Paid by an agent</Badge> : null}
       </header>
+      <WrongAmount data={data} />
       <div class="columns">
         <Card title="Timeline">
           <Timeline events={data.timeline} explorerUrl={explorerUrl} />

@@ -2,7 +2,7 @@
 import type { PaymentsPage } from "../api/payments/Api.ts"
 import { Table } from "./components/Table.tsx"
 import { Time } from "./components/Time.tsx"
-import { short, usd } from "./format.ts"
+import { usd } from "./format.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref } from "./session.ts"
 
@@ -19,6 +19,13 @@ const sortedBy = (sorting: Sorting | undefined, falling: string, rising: string)
   const way =
     sort === falling ? ("descending" as const) : sort === rising ? ("ascending" as const) : undefined
   return { sorted: { way, href: to(way === "descending" ? rising : falling) } }
+}
+
+/** The end of an order's URL, in which orders differ. */
+const orderOf = (intentUrl: string): string => {
+  const url = URL.parse(intentUrl)
+  const last = url?.pathname.split("/").findLast((part) => part !== "")
+  return url === null ? intentUrl : `${last ?? url.host}${url.search}`
 }
 
 export const PaymentTable = ({
@@ -51,9 +58,13 @@ export const PaymentTable = ({
           cell: ({ payment }) => usd(payment.amount)
         },
         {
-          name: "Transaction",
-          class: "mono soft",
-          cell: ({ payment: { reportedTransactionId: hash } }) => (hash === undefined ? "–" : short(hash))
+          name: "Order",
+          class: "soft",
+          cell: ({ payment: { intentUrl } }) => (
+            <span class="order" title={intentUrl}>
+              {orderOf(intentUrl)}
+            </span>
+          )
         },
         {
           name: "Opened",

@@ -31,14 +31,14 @@ const Nothing = ({
 }) => {
   const href = useHref()
   return (
-    <Empty icon="payments" title={isFiltered ? "Nothing was found" : "No payments here"}>
-      <p>
-        {understood
-          ? isFiltered
-            ? "No matching payments."
-            : "Payments appear here as soon as they are opened."
-          : "Type an amount, or the beginning of a reference code (at least 3 characters), an order’s URL, a payer or a transaction (at least 0x and 4 digits)."}
-      </p>
+    <Empty icon="payments" title={isFiltered ? "No payments match" : "No payments here"}>
+      {isFiltered ? null : <p>Payments appear here as soon as they are opened.</p>}
+      {understood ? null : (
+        <p>
+          Type an amount, or the beginning of a reference code (at least 3 characters after PAY-), of an
+          order’s URL, or of a payer or transaction (at least 4 digits after 0x).
+        </p>
+      )}
       {isFiltered ? <a href={href("payments")}>All payments</a> : null}
     </Empty>
   )
