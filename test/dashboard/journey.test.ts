@@ -185,7 +185,7 @@ describe("A merchant's first day", () => {
         .first()
         .waitFor()
       await page.locator(".alert.transfer summary").click()
-      await page.getByLabel("Or mark it as handled").fill("Known")
+      await page.getByLabel("Note", { exact: true }).fill("Known")
       await page.getByRole("button", { name: "Mark as handled" }).click()
       await page.getByRole("link", { name: "Needs attention", exact: true }).waitFor()
       expect(await page.evaluate(() => Reflect.get(window, "sameDocument"))).toBe(true)

@@ -42,19 +42,25 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
         <p class="soft">{failureWords[attempt.failure]}.</p>
       )}
       <details>
-        <summary>Request and response</summary>
+        <summary>{attempt.responseStatus === null ? "Request" : "Request and response"}</summary>
         {attempt.requestHead === null ? (
-          <p class="soft">Nothing was sent: the attempt ended before a connection was established.</p>
+          <p class="soft">
+            {attempt.responseStatus === null
+              ? "Nothing was sent: the attempt ended before a connection was established."
+              : "The request was not stored."}
+          </p>
         ) : (
           <>
             <CodeBlock title="Request line and headers" text={attempt.requestHead} what="the headers" />
             <CodeBlock title="Body, byte for byte" text={body} what="the body" />
           </>
         )}
-        {attempt.responseBody === null ? null : (
+        {attempt.responseStatus === null ? null : (attempt.responseBody ?? "") === "" ? (
+          <p class="response">Response: HTTP {attempt.responseStatus}, without a body.</p>
+        ) : (
           <CodeBlock
-            title="Response (first 2 KiB)"
-            text={attempt.responseBody === "" ? "(empty)" : attempt.responseBody}
+            title={`Response: HTTP ${attempt.responseStatus}, the first 2 KiB of its body`}
+            text={attempt.responseBody ?? ""}
             what="the response"
           />
         )}

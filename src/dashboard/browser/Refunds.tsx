@@ -1,4 +1,5 @@
 // The refunds of a payment or of an incoming transfer, and the form for another refund.
+import { Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { moneyRoles } from "../../domain/roleSets.ts"
 import type { RefundView } from "../../payments/refunds/Api.ts"
@@ -56,12 +57,15 @@ const Row = (props: {
   )
 }
 
-export const Refunds = (props: {
+interface Props {
   readonly of: Refunded
   readonly part: RefundsPart
   readonly explorerUrl: string | null
   readonly reload: () => Promise<void>
-}) => {
+}
+
+/** The list, the button for another refund, and the dialogs, for a page to place. */
+export const useRefunds = (props: Props) => {
   const { explorerUrl, part, reload } = props
   const may = useMay()(moneyRoles)
   const { api } = useSession()
@@ -74,23 +78,17 @@ export const Refunds = (props: {
     toast("Refund cancelled")
     await reload()
   }, cancelling)
-  if (part.payer === null && part.refunds.length === 0) return null
-  return (
-    <Card
-      title="Refunds"
-      action={
-        part.payer === null || !may ? undefined : isAllRefunded(part) ? (
-          <Button kind="quiet" onClick={() => setAsking(true)}>
-            Refund more
-          </Button>
-        ) : (
-          <Button onClick={() => setAsking(true)}>Refund</Button>
-        )
-      }
-    >
-      {part.refunds.length === 0 ? (
-        <p class="soft">No refunds yet.</p>
-      ) : (
+  const button =
+    part.payer === null || !may ? null : isAllRefunded(part) ? (
+      <Button kind="quiet" onClick={() => setAsking(true)}>
+        Refund more
+      </Button>
+    ) : (
+      <Button onClick={() => setAsking(true)}>Refund</Button>
+    )
+  const list =
+    part.refunds.length === 0 ? null : (
+      <>
         <ul class="list">
           {part.refunds.map((refund) => (
             <Row
@@ -102,10 +100,16 @@ export const Refunds = (props: {
             />
           ))}
         </ul>
-      )}
-      {part.hasMore ? (
-        <p class="soft">These are the newest {part.refunds.length}; the refunds export contains the rest.</p>
-      ) : null}
+        {part.hasMore ? (
+          <p class="soft">
+            These are the newest {part.refunds.length}; the refunds export contains the rest.
+          </p>
+        ) : null}
+      </>
+    )
+  const dialogs = (
+    // The key keeps an open dialog when the list appears.
+    <Fragment key="dialogs">
       {asking && part.payer !== null ? (
         <RefundForm
           of={props.of}
@@ -145,6 +149,17 @@ export const Refunds = (props: {
           </p>
         </Confirm>
       )}
+    </Fragment>
+  )
+  return { button, list, dialogs }
+}
+
+export const Refunds = (props: Props) => {
+  const { button, dialogs, list } = useRefunds(props)
+  return props.part.payer === null && list === null ? null : (
+    <Card title="Refunds" action={button}>
+      {list ?? <p class="soft">No refunds yet.</p>}
+      {dialogs}
     </Card>
   )
 }

@@ -15,7 +15,8 @@ import { Loaded } from "./components/Loaded.tsx"
 import { Problem } from "./components/Problem.tsx"
 import { Ago } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
-import { Refunds } from "./Refunds.tsx"
+import { Icon } from "./Icon.tsx"
+import { useRefunds } from "./Refunds.tsx"
 import { useMay } from "./roles.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -81,6 +82,37 @@ const RequestRemainder = (props: {
   )
 }
 
+/** The transfer's refunds, and the buttons for another one or for no refund at all. */
+const Decision = (props: {
+  readonly transfer: TransferView
+  readonly refunds: Parameters<typeof useRefunds>[0]
+  readonly onResolved: () => Promise<void>
+}) => {
+  const { transfer } = props
+  const { api } = useSession()
+  const may = useMay()(moneyRoles)
+  const { button, dialogs, list } = useRefunds(props.refunds)
+  const handle = useAction(async (fields: Fields) => {
+    const note = (fields["note"] ?? "").trim()
+    await call("POST", `${api}/incoming-transfers/${transfer.id}/handle`, { note })
+    toast("Marked as handled")
+    await props.onResolved()
+  })
+  return (
+    <>
+      {list}
+      {transfer.handledAt === null && may ? (
+        <Form submit="Mark as handled" action={handle} beside={button}>
+          <Field label="Note" name="note" required hint="Say why nothing else needs to be done." />
+        </Form>
+      ) : (
+        <div class="actions start">{button}</div>
+      )}
+      {dialogs}
+    </>
+  )
+}
+
 const Detail = (props: { readonly id: string; readonly onResolved: () => Promise<void> }) => {
   const { api } = useSession()
   const href = useHref()
@@ -90,11 +122,6 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
   const attach = useAction(async (paymentId: string) => {
     await call("POST", `${at}/attach`, { paymentId })
     toast("Attached: the payment is settled")
-    await props.onResolved()
-  })
-  const handle = useAction(async (fields: Fields) => {
-    await call("POST", `${at}/handle`, { note: (fields["note"] ?? "").trim() })
-    toast("Marked as handled")
     await props.onResolved()
   })
   return (
@@ -155,17 +182,16 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             </ul>
           )}
           <Problem error={attach.error} />
-          <Refunds
-            of={{ incomingTransferId: transfer.id }}
-            part={refunds}
-            explorerUrl={explorerUrl}
-            reload={page.reload}
+          <Decision
+            transfer={transfer}
+            refunds={{
+              of: { incomingTransferId: transfer.id },
+              part: refunds,
+              explorerUrl,
+              reload: page.reload
+            }}
+            onResolved={props.onResolved}
           />
-          {transfer.handledAt === null && may ? (
-            <Form submit="Mark as handled" action={handle}>
-              <Field label="Or mark it as handled, with a note" name="note" required />
-            </Form>
-          ) : null}
         </div>
       )}
     </Loaded>
@@ -183,11 +209,12 @@ const Row = (props: {
     <li class="alert open transfer">
       <details onToggle={({ currentTarget }) => props.onToggle(currentTarget.open)}>
         <summary>
-          <strong>{usd(transfer.amount)}</strong> from <span class="mono">{short(transfer.payer)}</span>
+          <strong>Unmatched transfer of {usd(transfer.amount)}</strong>
+          <Icon name="down" />
           <span class="soft about">
-            <Ago at={transfer.at} />
-            {transfer.kind === null ? "" : ` · ${kindWords[transfer.kind]}`}
+            from <span class="mono">{short(transfer.payer)}</span>, <Ago at={transfer.at} />
           </span>
+          {transfer.kind === null ? null : <span class="about">{kindWords[transfer.kind]}.</span>}
         </summary>
         {isOpen ? <Detail id={transfer.id} onResolved={props.onResolved} /> : null}
       </details>
@@ -202,9 +229,9 @@ const HandledRow = ({ transfer }: { readonly transfer: TransferView }) => {
     <li class="alert">
       <div>
         <p class="event">
-          <strong>{usd(transfer.amount)}</strong> from <span class="mono">{short(transfer.payer)}</span>{" "}
+          <strong>Transfer of {usd(transfer.amount)}</strong>
           <span class="soft">
-            <Ago at={transfer.at} />
+            from <span class="mono">{short(transfer.payer)}</span>, <Ago at={transfer.at} />
           </span>
         </p>
         <p class="break">
