@@ -46,7 +46,7 @@ describe("Books in the dashboard", () => {
     await page.getByRole("row", { name: /Payments received · 2 transfers \+\$1,300\.00/ }).waitFor()
     await page.getByRole("row", { name: /Refunds sent · 1 transfer −\$40\.00/ }).waitFor()
     await page.getByRole("row", { name: /Closing balance \$1,302\.50/ }).waitFor()
-    await page.getByText("Matches the chain").waitFor()
+    await page.getByText("Reconciled").waitFor()
     await page.getByRole("row", { name: /Unmatched \+\$2\.50/ }).waitFor()
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme })
@@ -63,7 +63,7 @@ describe("Books in the dashboard", () => {
     await page.emulateMedia({ media: "screen" })
 
     const download = page.waitForEvent("download")
-    await page.getByRole("link", { name: "payments as CSV", exact: true }).click()
+    await page.getByRole("link", { name: "Export", exact: true }).click()
     const file = await (await download).path()
     expect(readFileSync(file, "utf8")).toContain(payment.refCode)
 

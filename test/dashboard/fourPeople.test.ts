@@ -234,19 +234,20 @@ describe("Four people of one shop", () => {
       await page.getByRole("row", { name: /Payments received · 2 transfers \+\$35\.50/ }).waitFor()
       await page.getByRole("row", { name: /Refunds sent · 1 transfer −\$4\.00/ }).waitFor()
       await page.getByRole("row", { name: /Closing balance \$34\.50/ }).waitFor()
-      await page.getByText("Matches the chain").waitFor()
+      await page.getByText("Reconciled").waitFor()
       const file = async (name: string) => {
         const download = page.waitForEvent("download")
-        await page.getByRole("link", { name, exact: true }).click()
+        await page.getByLabel("Data").selectOption(name)
+        await page.getByRole("link", { name: "Export", exact: true }).click()
         return readFileSync(await (await download).path(), "utf8")
       }
-      const payments = await file("payments as CSV")
+      const payments = await file("Payments")
       for (const { refCode, transactionId } of paid) {
         expect(payments).toContain(refCode)
         expect(payments).toContain(transactionId)
       }
-      expect(await file("refunds as CSV")).toContain("4.00")
-      expect(await file("transfers as CSV")).toContain("A tip; the sender wrote to us")
+      expect(await file("Refunds")).toContain("4.00")
+      expect(await file("All transfers")).toContain("A tip; the sender wrote to us")
       await expectNoAxeViolations(page)
       await screenshot(page, "people-bookkeeper-books")
       await go(page, "Payments")

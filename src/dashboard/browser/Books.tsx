@@ -66,7 +66,7 @@ const ChainComparison = ({ balances }: { readonly balances: BalancesView | undef
   if (balances.difference === null)
     return <Badge tone="neutral">Not checked: too few nodes report past balances</Badge>
   return balances.difference === "0.00" ? (
-    <Badge tone="good">Matches the chain</Badge>
+    <Badge tone="good">Reconciled</Badge>
   ) : (
     <Badge tone="warn">Differs from the chain by {signed(balances.difference)}</Badge>
   )
@@ -159,41 +159,44 @@ const OtherTransfers = (props: {
   )
 }
 
-/** The formats of an export. */
-const files = [
-  { label: "CSV", spoken: "as CSV", query: { format: "csv" } },
-  {
-    label: "CSV, decimal comma",
-    spoken: "as CSV, decimal comma",
-    query: { format: "csv", decimal: "comma" }
-  },
-  { label: "JSON", spoken: "as JSON", query: { format: "json" } }
-] as const
+const exported = { payments: "Payments", refunds: "Refunds", transfers: "All transfers" }
+const formats = {
+  "format=csv": "CSV",
+  "format=csv&decimal=comma": "CSV, decimal comma",
+  "format=json": "JSON"
+}
+
+const Select = (props: {
+  readonly label: string
+  readonly of: Readonly<Record<string, string>>
+  readonly onChange: (value: string) => void
+}) => (
+  <label>
+    {props.label}{" "}
+    <select class="input" onChange={({ currentTarget }) => props.onChange(currentTarget.value)}>
+      {Object.entries(props.of).map(([value, name]) => (
+        <option key={value} value={value}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+)
 
 const Exports = ({ statement }: { readonly statement: StatementView }) => {
   const { api } = useSession()
   const { from, timeZone, to } = statement
-  const at = (kind: string, query: Readonly<Record<string, string>>) =>
-    `/dashboard/api${api}/exports/${kind}?${new URLSearchParams({ from, to, timeZone, ...query })}`
+  const [kind, setKind] = useState("payments")
+  const [format, setFormat] = useState("format=csv")
+  const period = new URLSearchParams({ from, to, timeZone })
   return (
-    <ul class="list">
-      {(["payments", "refunds", "transfers"] as const).map((kind) => (
-        <li key={kind}>
-          <span>{{ payments: "Payments", refunds: "Refunds", transfers: "All transfers" }[kind]}</span>
-          {files.map(({ label, query, spoken }) => (
-            <a
-              key={label}
-              class="button plain"
-              href={at(kind, query)}
-              download
-              aria-label={`${kind} ${spoken}`}
-            >
-              {label}
-            </a>
-          ))}
-        </li>
-      ))}
-    </ul>
+    <div class="period">
+      <Select label="Data" of={exported} onChange={setKind} />
+      <Select label="Format" of={formats} onChange={setFormat} />
+      <a class="button plain" href={`/dashboard/api${api}/exports/${kind}?${period}&${format}`} download>
+        Export
+      </a>
+    </div>
   )
 }
 
@@ -290,7 +293,7 @@ const BooksOfPeriod = (props: { readonly data: BooksPage; readonly reload: () =>
           <label>
             To <input key={`to ${to}`} class="input" type="date" name="to" defaultValue={to} />
           </label>
-          <Button submit>Show</Button>
+          <Button submit>Apply</Button>
           <Button onClick={() => print()}>Print</Button>
         </form>
       </div>

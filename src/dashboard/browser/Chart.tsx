@@ -44,7 +44,7 @@ const Bars = (props: {
   const bar = step * 0.64
   const topVolume = roundAbove(Math.max(...days.map(({ volume }) => approximate(volume)), 0.01))
   const topCount = roundAbove(Math.max(...days.map((day) => day.count), 1))
-  const every = Math.max(1, Math.ceil(days.length / 7))
+  const every = Math.max(1, Math.ceil(days.length / 5))
   const mark = (y: number, text: string) => (
     <g key={`${y} ${text}`}>
       <line class="axis" x1={left} x2={width} y1={y} y2={y} />
@@ -96,12 +96,12 @@ const Bars = (props: {
                 />
               </>
             )}
-            {index % every === 0 ? (
+            {(days.length - 1 - index) % every === 0 ? (
               <text
                 class="tick day-name"
-                x={left + index * step + step / 2}
+                x={index === days.length - 1 ? width : left + index * step + step / 2}
                 y={height + 18}
-                text-anchor="middle"
+                text-anchor={index === days.length - 1 ? "end" : "middle"}
               >
                 {dayName(day.day)}
               </text>
@@ -126,9 +126,7 @@ export const Chart = ({
   return (
     <figure class="chart">
       <figcaption>
-        {shown === undefined ? (
-          <span class="soft">Settled by day ({timeZone})</span>
-        ) : (
+        {shown === undefined ? null : (
           <span>
             <strong>{dayName(shown.day)}</strong> {dayText(shown)}
           </span>

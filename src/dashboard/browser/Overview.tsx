@@ -105,7 +105,7 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Conversion"
         value={conversion.opened === 0 ? "–" : percent(conversion.settled, conversion.opened)}
-        note={`${count(conversion.settled)} of ${count(conversion.opened)} opened have settled`}
+        note={`${count(conversion.settled)} of ${pluralised(conversion.opened, "payment")}`}
       />
       <Figure
         label="Time to settle"
@@ -179,7 +179,7 @@ export const Overview = () => {
                   <a href={href("webhooks")}>Register one</a>
                 </p>
               )}
-              <Card title="Settlements">
+              <Card title={`Settled per day (${data.period.timeZone})`}>
                 {data.settled.count === 0 ? (
                   <Empty icon="overview" title="No settlements in this period" />
                 ) : (
