@@ -66,7 +66,7 @@ describe("Pages of the dashboard", () => {
     agents: () => ["/agents", "Agents", "Researcher"],
     agent: () => [`/agents/${populated.agentId}`, "Researcher", "Reserved"],
     alerts: () => ["/alerts", "Needs attention", "Settled transfer no longer on the chain"],
-    settings: () => ["/settings", "Settings", "Receiving address, test"]
+    settings: () => ["/settings", "Settings", "Test receiving address"]
   }
 
   for (const [turn, { width, colorScheme }] of views.entries()) {

@@ -136,7 +136,7 @@ describe("Two people with the same form", () => {
       await patch("/branding", { accentColor: "#445566" })
       const branding = page
         .locator("section")
-        .filter({ has: page.getByRole("heading", { name: "In the checkout" }) })
+        .filter({ has: page.getByRole("heading", { name: "Checkout appearance" }) })
       await branding.getByRole("button", { name: "Save", exact: true }).click()
       await page.getByText("Saved").first().waitFor()
       expect((await settings()).branding).toMatchObject({

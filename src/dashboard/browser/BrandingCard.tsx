@@ -73,7 +73,7 @@ export const BrandingCard = ({
   })
 
   return (
-    <Card title="In the checkout">
+    <Card title="Checkout appearance">
       <Form submit="Save" action={save} form={form} onInput={edits.onInput}>
         <div class="field">
           <label for="branding-logo">Logo</label>

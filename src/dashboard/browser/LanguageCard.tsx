@@ -25,7 +25,7 @@ export const LanguageCard = () => {
   })
   return (
     <Card title="Language">
-      <Form submit="Save language" action={save}>
+      <Form submit="Save" what="language" action={save}>
         <div class="field">
           <label for="locale">Your language</label>
           <select id="locale" class="input" name="locale" aria-describedby="locale-about">

@@ -1,5 +1,6 @@
 // The member's email notifications, and the merchant's alert webhooks.
 import { useState } from "preact/hooks"
+import { isTest } from "../../domain/networks.ts"
 import { integrationRoles } from "../../domain/roleSets.ts"
 import type { NewAlertHook, NotificationPreferences } from "../api/notificationPreferences/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
@@ -80,7 +81,7 @@ const Hooks = ({ data, reload }: Part) => {
   })
   return (
     <Card
-      title={`Alert webhooks, ${place.env}`}
+      title={`${isTest(place.env) ? "Test" : "Live"} alert webhooks`}
       action={mayChange ? <Button onClick={() => setAdding(true)}>Add</Button> : null}
     >
       {data.hooks.length === 0 ? (

@@ -45,7 +45,7 @@ export const ProfileCard = ({
   const errorOf = (field: string) => save.error?.of(field)
   return (
     <Card title="Profile">
-      <Form submit="Save profile" action={save} form={form} onInput={edits.onInput}>
+      <Form submit="Save" what="profile" action={save} form={form} onInput={edits.onInput}>
         <Field
           label="Name"
           name="name"

@@ -69,7 +69,7 @@ export const ReceiverCard = ({
   })
   const wrong = (check.error ?? change.error)?.details.find(({ path }) => path === "body.receiver")?.message
   return (
-    <Card title={`Receiving address, ${place.env}`}>
+    <Card title={`${isTest(place.env) ? "Test" : "Live"} receiving address`}>
       <p>
         <Code text={data.receiver} what="the receiving address" />
       </p>

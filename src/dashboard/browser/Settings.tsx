@@ -1,6 +1,6 @@
 // Settings of the merchant, its members and the user's own account, in sections with anchors.
 import type { ComponentChildren } from "preact"
-import { useLayoutEffect } from "preact/hooks"
+import { useEffect, useLayoutEffect, useState } from "preact/hooks"
 import { ownerRoles } from "../../domain/roleSets.ts"
 import type { SettingsPage } from "../api/settings/Api.ts"
 import { AccountCard } from "./AccountCard.tsx"
@@ -79,6 +79,9 @@ const sections: Readonly<
   security: { title: "Security", cards: () => <SecurityCard /> }
 }
 
+/** The current section reaches into the upper part of the window; a fixed bar may cover its top. */
+const belowTheTop = { rootMargin: "-80px 0px -60% 0px" }
+
 const Sections = (part: Part) => {
   const isOwner = useMay()(ownerRoles)
   const shown = Object.entries(sections).filter(([, { owner }]) => owner === undefined || isOwner)
@@ -86,11 +89,24 @@ const Sections = (part: Part) => {
   useLayoutEffect(() => {
     if (location.hash !== "") document.getElementById(location.hash.slice(1))?.scrollIntoView()
   }, [])
+  const [current, setCurrent] = useState<string>()
+  useEffect(() => {
+    const inView = new Set<string>()
+    const observer = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (isIntersecting) inView.add(target.id)
+        else inView.delete(target.id)
+      }
+      setCurrent((before) => Object.keys(sections).findLast((id) => inView.has(id)) ?? before)
+    }, belowTheTop)
+    for (const section of document.querySelectorAll(".settings section[id]")) observer.observe(section)
+    return () => observer.disconnect()
+  }, [])
   return (
     <div class="settings">
       <nav aria-label="Settings">
         {shown.map(([id, { title }]) => (
-          <a key={id} href={`#${id}`}>
+          <a key={id} href={`#${id}`} aria-current={id === current ? "true" : undefined}>
             {title}
           </a>
         ))}

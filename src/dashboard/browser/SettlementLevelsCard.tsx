@@ -39,7 +39,7 @@ const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: 
     await reload()
   })
   return (
-    <Form submit="Save limits" action={save}>
+    <Form submit="Save" what="limits" action={save}>
       {limited.map((level) => (
         <Field
           key={level.finality}

@@ -26,9 +26,9 @@ export const TimeZoneCard = ({
   return (
     <Card title="Time zone">
       {isOwner ? (
-        <Form submit="Save time zone" action={save}>
+        <Form submit="Save" what="time zone" action={save}>
           <Field
-            label="Time zone of the merchant"
+            label="Time zone"
             name="timeZone"
             value={data.timeZone}
             required

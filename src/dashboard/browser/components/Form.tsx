@@ -29,6 +29,8 @@ export const fieldsOf = (event: SubmitEvent): Fields => {
 export const Form = (props: {
   readonly action: Action<[Fields]>
   readonly submit: string
+  /** What it submits, for screen readers, if the page has several such buttons. */
+  readonly what?: string
   readonly primary?: boolean
   readonly onCancel?: () => void
   /** Further buttons. */
@@ -57,6 +59,7 @@ export const Form = (props: {
           {isDialog ? beside : null}
           <Button kind={isDialog || props.primary === true ? "primary" : "plain"} submit busy={action.busy}>
             {props.submit}
+            {props.what === undefined ? null : <span class="hidden"> {props.what}</span>}
           </Button>
           {isDialog ? null : beside}
         </div>
