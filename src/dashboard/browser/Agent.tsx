@@ -113,10 +113,10 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
         <Facts>
           <Fact name="Per payment">at most {usd(agent.caps.perPayment)}</Fact>
           <Fact name="Per 24 hours">at most {usd(agent.caps.perDay)}</Fact>
-          <Fact name="Hosts">
+          <Fact name="Allowed hosts">
             <List all={agent.allowedHosts} any="Any" />
           </Fact>
-          <Fact name="Payees">
+          <Fact name="Allowed payees">
             <List
               all={agent.allowedPayees}
               any={agent.allowedHosts === null ? "Any" : "The first payee at each host"}

@@ -156,9 +156,8 @@ export const EndpointCard = (props: {
           onClose={close}
         >
           <p>
-            Pending deliveries are cancelled, and no settlement events are sent until you register another
-            endpoint. If you register one within a day, it receives the cancelled deliveries. Later, you can
-            send them under Webhooks, with the events of payments that settled without an endpoint.
+            No events are sent until you register an endpoint. If you do so within a day, it receives the
+            deliveries that are pending now. You can send all other events under Webhooks.
           </p>
         </Confirm>
       ) : null}

@@ -1,5 +1,6 @@
 // The command palette: pages, and payments that match the text. Control+K or Command+K opens it.
 import { useId, useState } from "preact/hooks"
+import { Button } from "./components/Button.tsx"
 import { Dialog } from "./components/Dialog.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
 import { focusSearch, moveRow, pressedKeys, useKeys } from "./keyboard.ts"
@@ -50,7 +51,7 @@ const Choices = ({ onClose }: { readonly onClose: () => void }) => {
         aria-controls={id}
         aria-activedescendant={`${id}-${at}`}
         aria-label="A page, or a payment's code, order, payer, hash or amount"
-        placeholder="A page, PAY-…, 0x…, an order or an amount"
+        placeholder="Search pages and payments"
         autocomplete="off"
         value={typed}
         onInput={({ currentTarget }) => {
@@ -119,16 +120,21 @@ export const Palette = () => {
       ) : null}
       {open === "keys" ? (
         <Dialog title="Keyboard shortcuts" onClose={close}>
-          <dl class="facts">
-            {pressedKeys.map(([key, does]) => (
-              <div key={key}>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{does}</dd>
-              </div>
-            ))}
-          </dl>
+          <div class="stack">
+            <dl class="facts">
+              {pressedKeys.map(([key, does]) => (
+                <div key={key}>
+                  <dt>
+                    <kbd>{key}</kbd>
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+            <div class="actions">
+              <Button onClick={close}>Close</Button>
+            </div>
+          </div>
         </Dialog>
       ) : null}
     </>

@@ -26,27 +26,21 @@ export const PasswordPrompt = () => {
   })
   if (waiting === undefined) return null
   return (
-    <Dialog key="password" title="Confirm your password" onClose={() => end(false)}>
+    <Dialog key="password" alone title="Confirm your password" onClose={() => end(false)}>
       <Form
         submit="Confirm"
         action={confirm}
         onCancel={() => end(false)}
         beside={
           hasPasskeys ? (
-            <Button busy={byPasskey.busy} onClick={() => void byPasskey.run()}>
+            <Button kind="quiet" busy={byPasskey.busy} onClick={() => void byPasskey.run()}>
               Use a passkey
             </Button>
           ) : null
         }
         besideError={byPasskey.error}
       >
-        <p>
-          This change affects where money goes, who may act for this merchant, or who gets its alerts. Once
-          confirmed, you can make such changes for five minutes.
-          {document.documentElement.dataset["mail"] === "on"
-            ? " All members get an email about changes to addresses, full-access keys and members."
-            : ""}
-        </p>
+        <p>Enter your password to continue. You will not be asked again for five minutes.</p>
         <Field label="Password" name="password" type="password" required autoComplete="current-password" />
         <CodeField />
       </Form>

@@ -9,6 +9,8 @@ import { Problem } from "./Problem.tsx"
 /** A modal dialog; Escape and its buttons close it. */
 export const Dialog = (props: {
   readonly title: string
+  /** True if it hides the dialog that it interrupts. */
+  readonly alone?: boolean
   readonly onClose: () => void
   readonly children: ComponentChildren
 }) => {
@@ -22,6 +24,7 @@ export const Dialog = (props: {
   return (
     <dialog
       ref={ref}
+      class={props.alone === true ? "alone" : undefined}
       aria-labelledby={id}
       onClose={({ currentTarget }) => {
         // A removed dialog fires `close` late, when another dialog may be open: that one stays.
