@@ -42,6 +42,7 @@ describe("First steps and settings in the dashboard", () => {
         await steps.waitFor()
         const done = () => page.locator(".step.done").count()
         expect(await done()).toBe(1)
+        expect(await page.getByText("Settled volume").count()).toBe(0)
         const link = page.getByRole("link", { name: "Open the playground" })
         expect(await link.getAttribute("href")).toBe(`/playground#pk=${person.keys.test.publishable}`)
         await page.getByRole("button", { name: "Create a key and fill it in" }).click()

@@ -56,7 +56,11 @@ describe("Pages of the dashboard", () => {
     payments: () => ["/payments", "Payments", "PAY-"],
     "payments-empty": () => ["/payments?search=nothing-like-this", "Payments", "No payments match"],
     "payment-settled": () => [`/payments/${populated.settledId}`, "PAY-", "Verified and settled"],
-    "payment-pending": () => [`/payments/${populated.pendingId}`, "PAY-", "The amount differs"],
+    "payment-pending": () => [
+      `/payments/${populated.pendingId}`,
+      "PAY-",
+      "A transfer of $24.00 does not match"
+    ],
     keys: () => ["/keys", "API keys", "sk_test_"],
     webhooks: () => ["/webhooks", "Webhooks", "shop.example.com"],
     delivery: () => [`/webhooks/${populated.deliveryId}`, "test", "Attempt 1"],
