@@ -5,7 +5,7 @@ import type { Console } from "effect"
 const isThroughNpx = process.env["npm_config_user_agent"]?.startsWith("npm/") === true
 
 const isScript = process.env["npm_lifecycle_event"] === "cli"
-const isCli = process.argv[1]?.endsWith("app/cli/main.ts") === true
+const isCli = /\/cli\/main\.[jt]s$/.test(process.argv[1] ?? "")
 
 export const asTyped = (text: string): string => {
   if (isThroughNpx) return text.replaceAll("bun run ", `npx -y bun@${Bun.version} run `)
