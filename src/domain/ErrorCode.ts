@@ -148,7 +148,8 @@ const entries = {
   },
   AGENT_PAYEE_NOT_ALLOWED: {
     status: 403,
-    summary: "The agent is not allowed to pay this address. `details` lists the addresses it may pay."
+    summary:
+      "The agent is not allowed to pay this address. `details` says why. Pay an allowed address, or ask the agent's merchant to change the allowed payees."
   },
   LIVE_MODE_GATED: {
     status: 403,

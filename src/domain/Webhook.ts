@@ -69,7 +69,7 @@ export type Endpoint = typeof Endpoint.Type
 /**
  * Reasons why an attempt failed: no DNS result (`dns`), a forbidden address or URL (`blocked`), no connection
  * (`connect`), no trusted TLS handshake (`tls`), a timeout (`timeout`), a response that is not HTTP (`response`), a
- * status other than 2xx (`status`), or the service stopped too often (`interrupted`).
+ * status other than 2xx (`status`), or the service stopped during it (`interrupted`).
  */
 export const AttemptFailure = Schema.Literals([
   "dns",

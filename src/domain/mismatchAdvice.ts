@@ -43,7 +43,7 @@ export const attachAdvice: { readonly [R in AttachReason]: string } = {
     "Another transfer or signature may be about to pay this payment. Nothing was changed; try again once it has ended.",
   amount: "The transfer and the payment have different amounts. Attach it to a payment of its exact amount.",
   receiver: "The transfer went to a different receiving address than the payment's.",
-  live: "Live payments are closed, so nothing settles. Nothing was changed.",
+  live: "Live payments are closed, so the transfer cannot settle the payment now. Nothing was changed.",
   denied: "The transfer's sender is on the operator's deny list.",
   confirmations: `The transfer's block has too few confirmations yet. ${notYet}`,
   safe: `The transfer's block is not marked as safe yet. ${notYet}`,

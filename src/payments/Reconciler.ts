@@ -123,10 +123,10 @@ const make = Effect.gen(function* () {
   })
 
   for (const env of executing.filter((candidate) => networks[candidate].execution !== "open")) {
-    const due = yield* repo.requeueRecordedReports(env, startedAt)
-    if (due > 0)
+    const requeued = yield* repo.requeueRecordedReports(env, startedAt)
+    if (requeued > 0)
       yield* Effect.logInfo(
-        `Checking ${pluralised(due, "report")} on ${networks[env].name}, recorded while it was closed`
+        `Checking ${pluralised(requeued, "report")} on ${networks[env].name}, recorded while it was closed`
       )
   }
   yield* sweepNetworks("The report sweep", due.next("reports", "1 second"), {

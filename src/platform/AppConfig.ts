@@ -347,7 +347,7 @@ export class AppConfig extends Context.Service<
     readonly shutdownDelay: Duration.Duration
     /** `open` if anyone may sign up in the dashboard. */
     readonly signUp: "open" | "closed"
-    /** The delay before a change of a live receiving address takes effect; until then it can be cancelled. */
+    /** The delay before a change of a live receiving address takes effect; until then it can be withdrawn. */
     readonly liveReceiverDelay: Duration.Duration
     /** The SMTP server for outgoing email; without it, none is sent. The URL may contain a password. */
     readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>

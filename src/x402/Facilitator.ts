@@ -87,11 +87,11 @@ const make = Effect.gen(function* () {
   const repo = yield* SettlementRepo
   const settlements = yield* Settlements
   const relayer = yield* Relayer
-  const executing = yield* Networks
-  const { begins, executes } = executing
+  const networkStates = yield* Networks
+  const { begins, executes } = networkStates
   const random = yield* SecureRandom.SecureRandom
   const denyList = yield* DenyList
-  const judgements = makeJudgements({ baseUrl, chain, denyList, executing, relayer, repo })
+  const judgements = makeJudgements({ baseUrl, chain, denyList, networkStates, relayer, repo })
   const { judgeAgain, judgeNew } = judgements
   const settleFor = makeSettleFor({ baseUrl, chain, random, repo, settlements }, judgements)
 

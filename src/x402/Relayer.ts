@@ -20,7 +20,7 @@ import { Networks } from "../platform/Networks.ts"
 import { startPeriodic } from "../platform/workers/startWorker.ts"
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
-import { makeStop, stoppedKind, typicalBytes, typicalWei } from "./Relayer/stop.ts"
+import { makeStopAlerts, stoppedKind, typicalBytes, typicalWei } from "./Relayer/stop.ts"
 
 export interface Relay {
   readonly purpose: "settle" | "cancel"
@@ -148,14 +148,14 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   )
 
   const bounds = relaying.wei[env]
-  const stop = makeStop(network, bounds, alerts, wallet)
+  const stopAlerts = makeStopAlerts(network, bounds, alerts, wallet)
   const refused: Relayed = { _tag: "Refused" }
 
   const send: NetworkRelayer["send"] = Effect.fn("Relayer.send")(function* (relay, state) {
     const { call, gas } = relay
     const { maxFeePerGas } = state.fees
     const l1Fee = yield* wallet.l1Fee(size(call.data))
-    if (yield* stop.checkPrice(state, l1Fee)) return { _tag: "OverBudget", limit: "price" }
+    if (yield* stopAlerts.checkPrice(state, l1Fee)) return { _tag: "OverBudget", limit: "price" }
     const cost = gas * maxFeePerGas + l1Fee
     if (state.wei < cost || !(yield* outbox.unblock())) {
       yield* alertEmpty
@@ -189,7 +189,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
         return { ...refused, transaction: reservation.transaction }
       }
       case "OverBudget":
-        if (reservation.limit === "total") yield* stop.alertBudgetUsed
+        if (reservation.limit === "total") yield* stopAlerts.alertBudgetUsed
         return reservation
       default:
         return reservation
@@ -203,7 +203,7 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
   )
   const obstacle: NetworkRelayer["obstacle"] = Effect.fn("Relayer.obstacle")(function* (merchantId, payer) {
     const { l1Fee, state } = yield* cachedState
-    if (yield* stop.checkPrice(state, l1Fee)) return "price"
+    if (yield* stopAlerts.checkPrice(state, l1Fee)) return "price"
     const { maxFeePerGas } = state.fees
     const wei = typicalWei(network, maxFeePerGas, l1Fee)
     if (state.wei < wei) return "empty"
@@ -216,17 +216,22 @@ const makeOn = Effect.fnUntraced(function* (env: Env) {
       bounds,
       onlyReserve: state.wei - wei < relaying.reserveWei
     })
-    if (limit === "total") yield* stop.alertBudgetUsed
+    if (limit === "total") yield* stopAlerts.alertBudgetUsed
     return limit
   })
 
   // Any instance may find that relaying has resumed, even if no buyer comes.
-  const resume = Effect.gen(function* () {
+  const resolveStoppedAlert = Effect.gen(function* () {
     if (!(yield* repo.isStopped(wallet.address))) return
     const reason = yield* obstacle(unknownMerchantId, wallet.address)
     if (reason !== "price" && reason !== "total") yield* alerts.resolve(stoppedKind, wallet.address)
   })
-  yield* startPeriodic("Checking whether relaying goes on", Effect.sleep("30 seconds"), resume, "Warn")
+  yield* startPeriodic(
+    "Checking whether relaying has resumed",
+    Effect.sleep("30 seconds"),
+    resolveStoppedAlert,
+    "Warn"
+  )
 
   yield* outbox.worker
 

@@ -236,7 +236,7 @@ describe("An announcement", () => {
     const page = await open(browser, token)
     await toReview(page)
     await press(page, "Pay $10.00")
-    await page.getByText("You declined in your wallet.").last().waitFor()
+    await page.getByText("You declined the request in your wallet.").last().waitFor()
     await page.reload()
     await untilState(page, "review")
     cut = false

@@ -49,7 +49,7 @@ describe("The merchant's branding", () => {
         buffer: await dashboard.screenshot({ clip: { x: 0, y: 0, width: 60, height: 40 } })
       })
       await dashboard.getByRole("img", { name: "Your logo" }).waitFor()
-      await dashboard.getByLabel("Use our brand colour for the main button").check()
+      await dashboard.getByLabel("Use your brand colour for the main button").check()
       await dashboard.getByLabel("Colour", { exact: true }).fill("#ffe04a")
       await dashboard.getByLabel("Support contact").fill("help@demobooks.example")
       await dashboard

@@ -341,7 +341,7 @@ describe("A contract wallet", () => {
       const page = await open(browser, (await createIntent()).token)
       await toReview(page)
       await press(page, "Pay $10.00")
-      await page.getByText("You declined in your wallet. No money was sent.").last().waitFor()
+      await page.getByText("You declined the request in your wallet. No money was sent.").last().waitFor()
       buyer.behave("wallet_sendCalls", async () => {
         throw { code: -32601, message: "The method does not exist" }
       })
@@ -349,7 +349,7 @@ describe("A contract wallet", () => {
       await press(page, "Pay $10.00")
       await page.getByText("Your wallet rejected the request.").last().waitFor()
       await press(page, "Pay $10.00")
-      await page.getByText("You declined in your wallet. No money was sent.").last().waitFor()
+      await page.getByText("You declined the request in your wallet. No money was sent.").last().waitFor()
       expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([2, 1])
       expect(await transfers(buyer)).toBe(0)
     }

@@ -161,7 +161,7 @@ const scenes: ReadonlyArray<Scene> = [
       })
       await toReview(page)
       await press(page, /^Pay [$]/)
-      await page.getByText("You declined in your wallet.").last().waitFor()
+      await page.getByText("You declined the request in your wallet.").last().waitFor()
     }
   },
   {

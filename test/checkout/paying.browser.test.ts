@@ -146,7 +146,7 @@ describe("Paying in a browser", () => {
 
   browserTest("after a declined connection, signature or transfer the buyer can go on", async () => {
     const { buyer, page } = await visit()
-    const declined = page.getByText("You declined in your wallet. No money was sent.").last()
+    const declined = page.getByText("You declined the request in your wallet. No money was sent.").last()
 
     buyer.behave("eth_requestAccounts", decline)
     await press(page, "Test Wallet")

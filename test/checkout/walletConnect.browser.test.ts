@@ -65,7 +65,7 @@ describe("WalletConnect", () => {
     const page = await browser.newPage()
     await openPay(page, (await createIntent()).token)
     await pocket.pair(await pairingOf(page))
-    await page.getByText("You declined in your wallet.").first().waitFor()
+    await page.getByText("You declined the request in your wallet.").first().waitFor()
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
   })
 

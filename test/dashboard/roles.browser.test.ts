@@ -13,7 +13,7 @@ const browserTest = browserSuite()
 const offered = {
   owner: {
     keys: ["Create key", "Rotate", "Revoke"],
-    links: ["Create link", "Deactivate"],
+    links: ["Create link", "Close link"],
     webhooks: ["Send test event", "Delete"],
     agents: ["Create agent"],
     settings: ["Change address", "Invite", "Save profile", "Leave"],
@@ -21,7 +21,7 @@ const offered = {
   },
   developer: {
     keys: ["Create key", "Rotate", "Revoke"],
-    links: ["Create link", "Deactivate"],
+    links: ["Create link", "Close link"],
     webhooks: ["Send test event", "Delete"],
     agents: ["Create agent"],
     settings: ["Leave"],
@@ -29,7 +29,7 @@ const offered = {
   },
   support: {
     keys: [],
-    links: ["Create link", "Deactivate"],
+    links: ["Create link", "Close link"],
     webhooks: [],
     agents: [],
     settings: ["Leave"],

@@ -83,7 +83,7 @@ const reasonsOf: { readonly [Code in ErrorCode]?: Readonly<Record<string, string
   PAYMENT_LINK_CLOSED: {
     paid: "The link is for one payment, which has settled.",
     expired: "The link has expired.",
-    closed: "The merchant has closed the link, or live payments are closed."
+    closed: "The merchant has closed the link or has no publishable key, or live payments are closed."
   },
   TRANSFER_NOT_ATTACHABLE: attachReasons,
   FAUCET_LIMIT_REACHED: faucetLimitAdvice,
@@ -109,7 +109,7 @@ const groups: ReadonlyArray<Group> = [
     title: "The request is invalid",
     advice:
       "Correct the request; the same request would fail again. If fields are invalid, `details` lists them.",
-    has: ({ status }) => [400, 402, 405, 413, 415].includes(status)
+    has: ({ status }) => [400, 405, 413, 415].includes(status)
   },
   {
     title: "The caller is not allowed",
@@ -120,7 +120,7 @@ const groups: ReadonlyArray<Group> = [
     title: "Not found",
     advice:
       "Nothing exists at this path or under this id. The response is the same if the object belongs to another merchant or environment.",
-    has: ({ status }) => status === 404 || status === 410
+    has: ({ status }) => status === 404
   },
   {
     title: "Conflict with the current state",
@@ -136,7 +136,7 @@ const groups: ReadonlyArray<Group> = [
   {
     title: "Temporarily unavailable",
     advice:
-      "Send the same request again later, unless the code or its `reason` says otherwise. If the response has a `retry-after` header, wait that many seconds. The client libraries repeat every call after 429, and calls that are safe to repeat after 5xx.",
+      "Send the same request again later, unless the code or its `reason` says otherwise. If the response has a `retry-after` header, wait that many seconds. The client libraries repeat every call after 429, and calls that are safe to repeat after 5xx, twice by default.",
     has: ({ retryable, status }) => retryable === true && (status === 408 || status === 429 || status >= 500)
   },
   {

@@ -98,7 +98,7 @@ export const BrandingCard = ({
           </div>
         )}
         <Check
-          label="Use our brand colour for the main button"
+          label="Use your brand colour for the main button"
           checked={hasColor}
           onChange={(isChecked) => {
             edits.touch("accentColor")

@@ -103,7 +103,7 @@ export const Delivery = () => {
             <Card>
               <Facts inline>
                 <Fact name="Event ID">
-                  <Code text={delivery.id} shown={short(delivery.id)} what="the delivery's id" />
+                  <Code text={delivery.id} shown={short(delivery.id)} what="the event's id" />
                 </Fact>
                 {delivery.paymentId === null ? null : (
                   <Fact name="Payment">
@@ -126,7 +126,7 @@ export const Delivery = () => {
               {delivery.attempts.length === 0 ? (
                 <p class="soft">
                   {delivery.status === "cancelled"
-                    ? "Not sent, because no endpoint was registered. Register an endpoint, then resend."
+                    ? "No attempts are stored: there was no endpoint, or it was deleted. Register an endpoint, then resend."
                     : delivery.status === "pending"
                       ? "Waiting for the next attempt."
                       : "Attempts older than the retention period were deleted."}

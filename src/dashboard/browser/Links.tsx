@@ -1,4 +1,4 @@
-// Payment links: created, shared, deactivated (the API says closed).
+// Payment links: created, shared, closed.
 
 import { useState } from "preact/hooks"
 import { dailyWorkRoles } from "../../domain/roleSets.ts"
@@ -32,7 +32,7 @@ const amountOf = ({ amount, maxAmount = "", minAmount = "" }: LinkView) =>
 const counterOf = ({ id, url }: LinkView) => new URL(`/counter#link=${id}`, url).href
 
 const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
-const words = { open: "Active", paid: "Paid", expired: "Expired", closed: "Deactivated" } as const
+const words = { open: "Active", paid: "Paid", expired: "Expired", closed: "Closed" } as const
 
 const Actions = ({ link, onClose }: { readonly link: LinkView; readonly onClose: () => void }) => (
   <span class="row-actions">
@@ -41,8 +41,8 @@ const Actions = ({ link, onClose }: { readonly link: LinkView; readonly onClose:
     {link.amount === undefined ? <External href={counterOf(link)}>Counter</External> : null}
     {link.state === "open" ? (
       <May roles={dailyWorkRoles}>
-        <Button kind="danger" label={`Deactivate the link for ${link.description}`} onClick={onClose}>
-          Deactivate
+        <Button kind="danger" label={`Close the link for ${link.description}`} onClick={onClose}>
+          Close link
         </Button>
       </May>
     ) : null}
@@ -79,7 +79,7 @@ export const Links = () => {
     await call<void>("DELETE", `${api}/payment-links/${link.id}`)
     setClosing(undefined)
     setOlder(undefined)
-    toast("Payment link deactivated")
+    toast("Payment link closed")
     await page.reload()
   }, closing)
 
@@ -193,8 +193,8 @@ export const Links = () => {
       ) : null}
       {closing === undefined ? null : (
         <Confirm
-          title={`Deactivate the link for ${closing.description}?`}
-          action="Deactivate link"
+          title={`Close the link for ${closing.description}?`}
+          action="Close link"
           danger
           busy={close.busy}
           error={close.error}

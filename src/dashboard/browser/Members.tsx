@@ -80,7 +80,7 @@ export const Members = ({ data, reload }: Part) => {
     const isSelf = id === session.user.id
     await (isSelf ? call("POST", `${api}/members/leave`) : call("DELETE", `${api}/members/${id}`))
     setLeaving(undefined)
-    toast(isSelf ? "You left the merchant" : "Removed")
+    toast(isSelf ? "You left the merchant" : "Member removed")
     if (isSelf) {
       await refresh()
       navigate("/dashboard")

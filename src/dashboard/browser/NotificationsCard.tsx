@@ -102,7 +102,9 @@ const Hooks = ({ data, reload }: Part) => {
                   ) : lastSentAt === null ? (
                     "nothing sent yet"
                   ) : (
-                    <Ago at={lastSentAt} />
+                    <>
+                      last sent <Ago at={lastSentAt} />
+                    </>
                   )}
                 </>
               }

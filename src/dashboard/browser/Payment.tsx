@@ -29,8 +29,8 @@ const WrongAmount = ({ data: { payment, timeline } }: { readonly data: PaymentDe
     <p class="notice">
       A transfer of {usd(verdict.actual)} does not match {usd(payment.amount)}.{" "}
       {isLess
-        ? "Ask the buyer for the rest, or refund it"
-        : "Refund it, and ask the buyer for the exact amount"}
+        ? "Request the outstanding amount, or refund the transfer"
+        : "Refund the transfer, and ask the buyer for the exact amount"}
       , under <a href={href("alerts")}>Needs attention</a>.
     </p>
   )

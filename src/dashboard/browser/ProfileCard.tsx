@@ -65,7 +65,7 @@ export const ProfileCard = ({
               name="identityAudience"
               value={identityAudience ?? ""}
               placeholder={location.origin}
-              hint="Leave this empty if buyers use our checkout. If they sign tokens in your own app, enter the exact audience of those tokens. The service then rejects all other tokens, including those of our checkout."
+              hint="Leave this empty if buyers use the Quittance checkout. If they sign tokens in your own app, enter the exact audience of those tokens. The service then rejects all other tokens, including those of the Quittance checkout."
               error={errorOf("identityAudience")}
             />
             <Choices legend="Accepted tokens">
@@ -74,7 +74,7 @@ export const ProfileCard = ({
                 name="boundTokensOnly"
                 defaultChecked={boundTokensOnly}
                 label="Bound to one payment"
-                about="Accept only tokens that contain the id of their payment. Our checkout’s tokens always do."
+                about="Accept only tokens that contain the id of their payment. The Quittance checkout’s tokens always do."
               />
             </Choices>
             <Field

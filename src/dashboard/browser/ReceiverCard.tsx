@@ -108,7 +108,7 @@ export const ReceiverCard = ({
             required
             mono
             placeholder="0x…"
-            hint="Applies to new payments. Checkouts and payments that already exist keep the old address."
+            hint="Applies to new intents. Existing intents and payments keep the old address."
             error={wrong}
           />
         </Form>

@@ -63,7 +63,7 @@ export const RefundForm = (props: {
           required
           mono
           value={isMore ? "" : left}
-          hint={isMore ? "Everything that was paid is refunded." : `${usd(left)} can be refunded.`}
+          hint={isMore ? "The full amount has already been refunded." : `${usd(left)} can be refunded.`}
           error={
             !isTooMuch
               ? undefined

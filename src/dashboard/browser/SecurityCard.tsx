@@ -56,7 +56,13 @@ const Passkeys = ({ data, reload }: Part) => {
               about={
                 <>
                   added <Time at={createdAt} />,{" "}
-                  {lastUsedAt === null ? "not used yet" : <Ago at={lastUsedAt} />}
+                  {lastUsedAt === null ? (
+                    "not used yet"
+                  ) : (
+                    <>
+                      last used <Ago at={lastUsedAt} />
+                    </>
+                  )}
                 </>
               }
             >
@@ -191,7 +197,7 @@ const Sessions = ({ data, reload }: Part) => {
             }
             about={
               <>
-                {address ?? "Unknown address"}, <Ago at={lastSeenAt} />
+                {address ?? "Unknown address"}, last seen <Ago at={lastSeenAt} />
               </>
             }
           >

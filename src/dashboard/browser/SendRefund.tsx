@@ -24,7 +24,7 @@ const walletWords = (error: unknown, from: string): string => {
   const failure = error instanceof WalletError ? error.failure : "unclear"
   switch (failure) {
     case "rejected":
-      return "You declined in the wallet; nothing was sent."
+      return "You declined the request in the wallet; nothing was sent."
     case "busy":
       return "The wallet already shows a request. Open it."
     case "unknown_chain":

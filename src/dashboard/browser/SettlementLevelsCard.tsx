@@ -19,7 +19,7 @@ type Level = SettlementLevelList["levels"][number]
 const waitOf = ({ finality, seconds }: Level): string =>
   finality === "included" || finality === "confirmed"
     ? "within seconds"
-    : `in about ${Math.round(seconds / 60)} minutes, once its block is ${finality === "safe" ? "safe" : "final"} on Ethereum`
+    : `in about ${Math.round(seconds / 60)} minutes, once the payment’s block is ${finality === "safe" ? "safe" : "final"} on Ethereum`
 
 const LevelForm = ({ levels, reload }: SettlementLevelList & { readonly reload: () => Promise<void> }) => {
   const { api } = useSession()

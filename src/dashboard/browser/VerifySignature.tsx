@@ -44,7 +44,7 @@ export const VerifySignature = () => {
               multiline={5}
               mono
               required
-              hint="The raw body, before any JSON parsing."
+              hint="Exactly as received, before any JSON parsing."
             />
             <Field label="x-service-signature" name="header" mono required placeholder="t=1700000000,v1=…" />
             <Field

@@ -14,7 +14,10 @@ export const roleWords: Readonly<Record<Role, { readonly name: string; readonly 
     name: "Support",
     about: "Manages refunds, unmatched transfers, resends, payment links and alerts."
   },
-  read_only: { name: "Read-only", about: "Sees everything, changes nothing." }
+  read_only: {
+    name: "Read-only",
+    about: "Sees payments, books, webhooks, agents, members and the audit log. Changes nothing."
+  }
 }
 
 /** True if the member has one of these roles; in live, one of `live`. */

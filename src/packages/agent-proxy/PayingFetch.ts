@@ -310,7 +310,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
               error: {
                 code: "PAYMENT_OUTCOME_UNKNOWN",
                 message:
-                  "The server got a payment and did not respond. Repeat the request with the same quittance-request-id: it sends the same payment again and makes no second one.",
+                  "The payment was sent, but no response arrived. Repeat the request with the same quittance-request-id: it sends the same payment again and makes no second one.",
                 paymentId: payment.id
               }
             },

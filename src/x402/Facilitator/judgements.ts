@@ -42,14 +42,14 @@ export const makeJudgements = ({
   chain,
   denyList,
   relayer,
-  executing: { begins, executes },
+  networkStates: { begins, executes },
   repo
 }: {
   readonly baseUrl: string
   readonly chain: AuthorizationChain["Service"]
   readonly denyList: DenyList
   readonly relayer: Relayer["Service"]
-  readonly executing: Networks
+  readonly networkStates: Networks
   readonly repo: SettlementRepo["Service"]
 }) => {
   /** Checks everything except whether the nonce is unused and the transfer would succeed. */

@@ -19,7 +19,7 @@ export const typicalWei = ({ postingGas }: Network, maxFeePerGas: bigint, l1Fee:
 /** A stop within this time after the last one reopens the same alert. */
 const resumedMillis = 3_600_000
 
-export const makeStop = (
+export const makeStopAlerts = (
   network: Network,
   bounds: { readonly [B in RelayBound]: bigint },
   alerts: Alerts["Service"],

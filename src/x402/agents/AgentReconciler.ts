@@ -1,5 +1,5 @@
 // Ends reservations by the chain's state: used, released by a cancellation, or expired in a block after their
-// time. Until then they count toward the cap.
+// time. Until then they count towards the caps.
 
 import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"

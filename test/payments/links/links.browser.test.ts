@@ -397,7 +397,7 @@ describe("Payment links", () => {
     await toReview(first)
     buyer.behave("eth_sendTransaction", () => Promise.reject({ code: 4001, message: "User rejected" }))
     await press(first, "Pay $3.00")
-    await first.getByText("You declined in your wallet.").first().waitFor()
+    await first.getByText("You declined the request in your wallet.").first().waitFor()
     await first.close()
     const again = await browser.newPage()
     await again.goto(link.url)

@@ -37,7 +37,7 @@ export const Dialog = (props: {
   )
 }
 
-/** Asks for confirmation before an action that cannot be undone. */
+/** Asks for confirmation before an action with consequences. */
 export const Confirm = (props: {
   readonly title: string
   readonly action: string
