@@ -95,11 +95,14 @@ export interface PaymentHistory
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint::text`
 const json = (select: string) => `coalesce((${select}), '[]')`
 
+/** For EXISTS, Postgres may read the whole table into a hash; this looks the payment up by an index. */
+const has = (rows: string) => `(SELECT true FROM ${rows} LIMIT 1) IS NOT NULL`
+
 /** Somebody has announced, reported or signed something. */
 const isSent = `(p.reported_at IS NOT NULL
-  OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
-  OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
-  OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
+  OR ${has("payment_attempts a WHERE a.payment_id = p.id")}
+  OR ${has("payment_reports r WHERE r.payment_id = p.id")}
+  OR ${has("x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'")})`
 
 const state = `CASE p.status
   WHEN 'pending' THEN CASE WHEN ${isSent} THEN 'pending' ELSE 'incomplete' END
