@@ -41,7 +41,7 @@ const Actions = ({ link, onClose }: { readonly link: LinkView; readonly onClose:
     {link.amount === undefined ? <External href={counterOf(link)}>Counter</External> : null}
     {link.state === "open" ? (
       <May roles={dailyWorkRoles}>
-        <Button kind="danger" label={`Close the link for ${link.description}`} onClick={onClose}>
+        <Button kind="danger" label={`Close link: ${link.description}`} onClick={onClose}>
           Close link
         </Button>
       </May>
