@@ -175,7 +175,9 @@ export const outsideWorld = (chance: Chance) => {
                 refusal("RELAY_UNAVAILABLE"),
                 refusal("PAYMENT_ATTEMPT_OPEN"),
                 refusal("PAYMENT_FAILED"),
-                refusal("AUTHORIZATION_REFUSED", { reason: oneOf("balance", "expired", "signature") }),
+                refusal("AUTHORIZATION_REFUSED", {
+                  reason: oneOf("already_used", "balance", "expired", "signature")
+                }),
                 network,
                 refusal("INVALID_API_KEY")
               )

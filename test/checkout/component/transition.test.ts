@@ -388,6 +388,20 @@ describe("The flow", () => {
     expect(runs(commands)).toContain("forgetSigned")
   })
 
+  test("a signature whose nonce is used may have paid: the page waits, and offers no transfer", () => {
+    const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
+    const [model, commands] = after(
+      loaded,
+      connected,
+      balance,
+      { type: "Signed", signed },
+      { type: "RelayRefused", refusal: { ...refusal("AUTHORIZATION_REFUSED"), reason: "already_used" } }
+    )
+    expect(model).toMatchObject({ state: "confirming", step: "announced", signed: undefined })
+    expect(model.byTransfer).toBe(false)
+    expect(runs(commands)).toEqual(["forgetSigned", "wait"])
+  })
+
   test("an attempt is followed even if its account is gone or changed", () => {
     const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
     const open: Message = { type: "RelayRefused", refusal: refusal("PAYMENT_ATTEMPT_OPEN") }

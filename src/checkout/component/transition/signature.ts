@@ -51,24 +51,27 @@ export const relayRefused = (model: Model, refusal: ServiceRefusal): Next => {
     const [shown, commands] = proceed(next, { key, tone: "warning" })
     return [shown, [{ run: "forgetSigned" }, ...commands]]
   }
+  /** The payment may be paid already; this browser's own transfer is followed. */
+  const wait = (): Next => {
+    const next = { ...model, signed: undefined }
+    const [waiting, commands] =
+      model.attempt === undefined
+        ? showOtherAttempt(next, undefined)
+        : proceed({ ...next, epoch: model.epoch + 1 })
+    return [waiting, [{ run: "forgetSigned" }, ...commands]]
+  }
   switch (refusal.code) {
     case "RELAY_UNAVAILABLE":
       return byTransfer(model, "noticeRelayDown")
-    case "PAYMENT_ATTEMPT_OPEN": {
-      const next = { ...model, signed: undefined }
-      // This browser's own transfer is followed.
-      const [waiting, commands] =
-        model.attempt === undefined
-          ? showOtherAttempt(next, undefined)
-          : proceed({ ...next, epoch: model.epoch + 1 })
-      return [waiting, [{ run: "forgetSigned" }, ...commands]]
-    }
+    case "PAYMENT_ATTEMPT_OPEN":
+      return wait()
     case "PAYMENT_FAILED":
       return [
         leave(model, "failed", { reason: "failedUnverified", code: refusal.code }),
         forgetCommands(model)
       ]
     case "AUTHORIZATION_REFUSED":
+      if (isBecause(refusal, "already_used")) return wait()
       if (isBecause(refusal, "balance")) return again("fundsTitle")
       if (isBecause(refusal, "expired", "not_yet_valid")) return again("noticeSignAgain")
       return byTransfer(model, "noticeCannotSign")
