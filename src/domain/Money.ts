@@ -32,7 +32,7 @@ export const formatUsd = (atomic: bigint): string => {
 }
 
 const isDecimal = Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/u, {
-  message: 'a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00"'
+  message: 'an amount such as "10.00", with up to 14 integer digits and 6 decimals'
 })
 
 /** A USD limit, which may be 0: a decimal string on the wire, atomic USDC in memory. */

@@ -29,11 +29,3 @@ test("an invalid request says what is wrong with each field", () => {
   expect(sentence("INVALID_REQUEST", [])).toBe("The catalogue's sentence.")
   expect(sentence("NOT_FOUND", details)).toBe("The catalogue's sentence.")
 })
-
-test("an amount that is none is answered with an example", () => {
-  const message =
-    'Must be a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00".'
-  expect(sentence("INVALID_REQUEST", [{ path: "body.amount", message }])).toBe(
-    "Enter an amount such as 10.00."
-  )
-})

@@ -51,6 +51,6 @@ test("lengths and patterns are in a person's words", () => {
 test("a message of the contract is passed on unchanged, and no input is repeated", () => {
   const secret = "sk_test_secret"
   expect(detailsOf({ amount: secret, env: "test", items: secret, note: null }).join("\n")).toBe(
-    'body.amount: Must be a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00".\nbody.items: Must be an array.'
+    'body.amount: Must be an amount such as "10.00", with up to 14 integer digits and 6 decimals.\nbody.items: Must be an array.'
   )
 })

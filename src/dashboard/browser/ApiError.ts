@@ -19,16 +19,6 @@ const sentenceOf = ({ code, details = [], message }: Failure, retryAfter: number
     : message
 }
 
-/** The catalogue describes an amount's format to a developer. */
-const inWords = ({ details = [], ...error }: Failure): Failure => ({
-  ...error,
-  details: details.map((detail) =>
-    detail.message.includes("a decimal string")
-      ? { ...detail, message: "Enter an amount such as 10.00." }
-      : detail
-  )
-})
-
 /** An expected failure: the envelope's content. Status 0: the service did not respond (`OFFLINE` or `BLOCKED`). */
 export class ApiError extends Error {
   override readonly name = "ApiError"
@@ -37,8 +27,7 @@ export class ApiError extends Error {
   readonly details: NonNullable<EnvelopeError["details"]>
   readonly requestId: string
   /** `retryAfter`: the header, in seconds. */
-  constructor(status: number, received: Failure, retryAfter?: number) {
-    const error = inWords(received)
+  constructor(status: number, error: Failure, retryAfter?: number) {
     super(sentenceOf(error, retryAfter))
     this.status = status
     this.code = error.code

@@ -10,8 +10,8 @@ import { type Fields, Form } from "./components/Form.tsx"
 import { usd } from "./format.ts"
 import { useSession } from "./session.ts"
 
-/** Then a refund exceeds what was paid. */
-export const isAllRefunded = ({ left }: RefundsPart): boolean => left === "0.00"
+/** Proven and pending refunds cover what was paid: another one exceeds it. */
+export const isCovered = ({ left }: RefundsPart): boolean => left === "0.00"
 
 export type Refunded = { readonly paymentId: string } | { readonly incomingTransferId: string }
 
@@ -24,7 +24,7 @@ export const RefundForm = (props: {
 }) => {
   const { api } = useSession()
   const { left } = props.part
-  const isMore = isAllRefunded(props.part)
+  const isMore = isCovered(props.part)
   const [exceeds, setExceeds] = useState(isMore)
   const lastRequest = useRef<{ readonly terms: string; readonly id: string | undefined }>(undefined)
   const create = useAction(async (fields: Fields) => {
@@ -63,7 +63,7 @@ export const RefundForm = (props: {
           required
           mono
           value={isMore ? "" : left}
-          hint={isMore ? "The full amount has already been refunded." : `${usd(left)} can be refunded.`}
+          hint={isMore ? "Refunds already cover the full amount." : `${usd(left)} can be refunded.`}
           error={
             !isTooMuch
               ? undefined

@@ -11,7 +11,7 @@ import { Confirm } from "./components/Dialog.tsx"
 import { Explorer } from "./components/External.tsx"
 import { Time } from "./components/Time.tsx"
 import { short, usd } from "./format.ts"
-import { isAllRefunded, type Refunded, RefundForm } from "./RefundForm.tsx"
+import { isCovered, type Refunded, RefundForm } from "./RefundForm.tsx"
 import { useMay } from "./roles.ts"
 import { SendRefund } from "./SendRefund.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
@@ -79,7 +79,7 @@ export const useRefunds = (props: Props) => {
     await reload()
   }, cancelling)
   const button =
-    part.payer === null || !may ? null : isAllRefunded(part) ? (
+    part.payer === null || !may ? null : isCovered(part) ? (
       <Button kind="quiet" onClick={() => setAsking(true)}>
         Refund more
       </Button>
